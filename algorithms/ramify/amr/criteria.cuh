@@ -31,7 +31,11 @@ struct cell_stencil {
 template <class Values>
 [[nodiscard]] __device__ auto entry_of(const Values& values, int which) {
   auto found = values[0];
-  for (int v = 1; v < Values::size; ++v) found = v == which ? values[v] : found;
+  RAMIFY_UNROLL
+  for (int v = 1; v < Values::size; ++v) {
+    const auto other = values[v];
+    found = v == which ? other : found;
+  }
   return found;
 }
 

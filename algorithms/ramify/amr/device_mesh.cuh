@@ -291,8 +291,8 @@ class device_mesh {
     use(view.tree.at_interface, nodes);
     use(view.lists.leaves, nodes);
     use(view.lists.nodes, nodes);
-    use(view.lists.interface_nodes, nodes);
-    use(view.lists.coarse_leaves, nodes);
+    use(view.lists.averaged_faces, faces);
+    use(view.lists.corrected_faces, faces);
     use(view.lists.tagged, nodes);
     use(view.lists.coarsened, nodes);
     use(view.lists.free_families, nodes);

@@ -50,9 +50,6 @@ struct alignas(4) interface_faces {
   std::uint8_t to_coarse = 0;  ///< the neighbor is a coarser leaf
   std::uint8_t to_fine = 0;    ///< the node is a leaf, and the neighbor has children
   std::uint8_t to_leaf = 0;    ///< the node has children, and the neighbor is a leaf of its level
-
-  /// Returns whether the node has a neighbor of its level, and one of the two has children.
-  [[nodiscard]] __host__ __device__ bool has_fine_side() const { return (to_fine | to_leaf) != 0; }
 };
 
 /// The arrays of the forest, and functions that read them.

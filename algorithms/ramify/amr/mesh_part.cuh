@@ -55,7 +55,7 @@ class part_communication {
   part_communication& operator=(const part_communication&) = delete;
   virtual ~part_communication() = default;
 
-  /// After estimate_dt(): the largest rates, and the first invalid cell, of all processes.
+  /// After begin_step(): the largest rates, and the first invalid cell, of all processes.
   virtual void combine_rates(grids_type&) = 0;
   /// Starts the exchange of the values that stage `stage` reads on a level or on all levels.
   /// Returns the blocks to advance.

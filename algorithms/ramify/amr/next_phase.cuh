@@ -7,14 +7,16 @@
 
 #include <ramify/amr/refine.cuh>
 #include <ramify/amr/run_view.cuh>
+#include <ramify/amr/time_step.cuh>
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
-inline constexpr unsigned max_batch = 8;  ///< steps in one phase
+inline constexpr unsigned max_batch = 8;         ///< steps in one phase
+inline constexpr unsigned max_steps_ahead = 16;  ///< that the host launches without waiting
 
 /// Begins a regrid.
 template <class View>
-__device__ void begin_regrid(const View& view, run_state& state) {
+__host__ __device__ void begin_regrid(const View& view, run_state& state) {
   state.regrid = {};
   state.clock.next_regrid = state.clock.steps + view.regrid.every;
   ++state.clock.regrids;
@@ -23,7 +25,7 @@ __device__ void begin_regrid(const View& view, run_state& state) {
 
 /// Continues with steps, or begins a regrid if one is due.
 template <class View>
-__device__ void begin_steps(const View& view, run_state& state) {
+__host__ __device__ void begin_steps(const View& view, run_state& state) {
   time_state& clock = state.clock;
   if (view.regrid.every > 0 && clock.steps >= clock.next_regrid) {
     begin_regrid(view, state);
@@ -69,7 +71,7 @@ __device__ void decide_next_phase(const View& view) {
     case phase::begin: is_complete = true; break;
     case phase::step:
       state.next = phase::idle;
-      is_complete = state.clock.dt != 0;
+      is_complete = finish_step(view);
       break;
     case phase::average_down:
       is_complete = !regrid.building;
@@ -99,12 +101,12 @@ __device__ void decide_next_phase(const View& view) {
   if (state.fault.code != fault::none) state.next = phase::idle;
 }
 
-/// Completes a phase. One thread.
+/// Completes a phase. Does nothing if another one is due. One thread.
 template <class View>
-__global__ void next_phase(View view) {
+__global__ void next_phase(View view, phase completed) {
   const traced here(view.trace, __func__);
   grid_dependency_synchronize();
-  decide_next_phase(view);
+  if (view.state->next == completed) decide_next_phase(view);
   runtime::end_step(view, __func__);
 }
 

@@ -19,8 +19,8 @@ struct part_lists {
   part_lists(const part_plan& plan, cudaStream_t stream)
       : leaves(to_device(plan.leaves, stream)),
         nodes(to_device(plan.nodes, stream)),
-        interface_nodes(to_device(plan.interface_nodes, stream)),
-        coarse_leaves(to_device(plan.coarse_leaves, stream)),
+        averaged_faces(to_device(plan.averaged_faces, stream)),
+        corrected_faces(to_device(plan.corrected_faces, stream)),
         stage_nodes(to_device(plan.stage_nodes, stream)),
         leaf_numbers(to_device(plan.leaf_numbers, stream)),
         halo(plan.halo, stream),
@@ -34,12 +34,12 @@ struct part_lists {
   [[nodiscard]] View own_blocks(View view) const {
     view.lists.leaves = leaves.data();
     view.lists.nodes = nodes.data();
-    view.lists.interface_nodes = interface_nodes.data();
-    view.lists.coarse_leaves = coarse_leaves.data();
+    view.lists.averaged_faces = averaged_faces.data();
+    view.lists.corrected_faces = corrected_faces.data();
     return view;
   }
 
-  device_buffer<int> leaves, nodes, interface_nodes, coarse_leaves, stage_nodes;
+  device_buffer<int> leaves, nodes, averaged_faces, corrected_faces, stage_nodes;
   device_buffer<unsigned> leaf_numbers;
   region_messages halo;
   std::vector<region_messages> same_level, finer, registers, children;
@@ -56,9 +56,9 @@ struct part_lists {
 /// Returns the sizes of the lists of own blocks. `mesh` describes the whole mesh.
 [[nodiscard]] inline mesh_state own_blocks(mesh_state mesh, const part_plan& plan) {
   mesh.leaves = unsigned(plan.leaves.size());
-  mesh.interface_nodes = unsigned(plan.interface_nodes.size());
+  mesh.averaged_faces = unsigned(plan.averaged_faces.size());
   std::ranges::copy(plan.level_begin, mesh.level_begin);
-  std::ranges::copy(plan.coarse_leaves_begin, mesh.coarse_leaves_begin);
+  std::ranges::copy(plan.corrected_begin, mesh.corrected_begin);
   return mesh;
 }
 

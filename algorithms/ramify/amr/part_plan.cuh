@@ -94,15 +94,15 @@ struct part_plan {
   bool has_interface = false;  ///< whether the whole mesh has interface nodes
 
   // ---- the rank's own blocks ----
-  std::vector<int> leaves;             ///< in Morton order
-  std::vector<unsigned> leaf_numbers;  ///< their numbers among all leaves
-  std::vector<int> nodes;              ///< level by level, each level in Morton order
-  std::vector<unsigned> level_begin;   ///< where each level's nodes begin in `nodes`
-  std::vector<int> interface_nodes;    ///< inner nodes with a leaf of their level as neighbor
-  std::vector<int> coarse_leaves;      ///< leaves with finer neighbors, level by level
-  std::vector<unsigned> coarse_leaves_begin;  ///< where each level's begin in `coarse_leaves`
-  std::vector<int> stage_nodes;               ///< the blocks that stages advance
-  std::vector<stage_range> stages;            ///< [level]
+  std::vector<int> leaves;                ///< in Morton order
+  std::vector<unsigned> leaf_numbers;     ///< their numbers among all leaves
+  std::vector<int> nodes;                 ///< level by level, each level in Morton order
+  std::vector<unsigned> level_begin;      ///< where each level's nodes begin in `nodes`
+  std::vector<int> averaged_faces;        ///< as block_lists::averaged_faces
+  std::vector<int> corrected_faces;       ///< as block_lists::corrected_faces
+  std::vector<unsigned> corrected_begin;  ///< where each level's begin in `corrected_faces`
+  std::vector<int> stage_nodes;           ///< the blocks that stages advance
+  std::vector<stage_range> stages;        ///< [level]
 
   // ---- all blocks ----
   std::vector<int> leaf_owners;  ///< [leaf]
@@ -170,14 +170,16 @@ class part_planner {
     return subcycle_ ? std::size_t(plan_.finest) + 1 : 1;
   }
 
-  /// Returns whether a node shares a face with a node of its level, of which one has children and
-  /// the other has none.
-  [[nodiscard]] bool is_at_interface(int node) const {
+  /// Appends the faces of a node whose neighbors are of its level, and of the two one has children.
+  /// Returns whether there are any.
+  bool list_interface(int node, std::vector<int>& faces) const {
+    const std::size_t before = faces.size();
     for (int face = 0; face < mesh_tree<dim>::faces; ++face) {
       const int neighbor = copy_.neighbor(node, face);
-      if (neighbor >= 0 && copy_.tree.is_leaf(neighbor) != copy_.tree.is_leaf(node)) return true;
+      if (neighbor < 0 || copy_.tree.is_leaf(neighbor) == copy_.tree.is_leaf(node)) continue;
+      faces.push_back(node * mesh_tree<dim>::faces + face);
     }
-    return false;
+    return faces.size() > before;
   }
 
   /// Writes lists one after another, and where each begins.
@@ -192,29 +194,28 @@ class part_planner {
 
   void list_blocks() {
     std::vector<std::vector<int>> levels(std::size_t(copy_.tree.max_level) + 1);
-    std::vector<std::vector<int>> coarse_leaves(levels.size());
+    std::vector<std::vector<int>> corrected(levels.size());
+    std::vector<int> of_others;
     unsigned leaf = 0;
     copy_.for_each([&](int node) {
       const bool own = owner(node) == rank_;
-      const bool is_leaf = copy_.tree.is_leaf(node);
       const auto level = std::size_t(copy_.level_of(node));
       plan_.finest = std::max(plan_.finest, copy_.level_of(node));
       if (own) levels[level].push_back(node);
-      if (is_leaf) {
-        if (own && is_at_interface(node)) coarse_leaves[level].push_back(node);
+      if (copy_.tree.is_leaf(node)) {
         plan_.leaf_owners.push_back(owner(node));
         if (own) {
           plan_.leaves.push_back(node);
           plan_.leaf_numbers.push_back(leaf);
+          list_interface(node, corrected[level]);
         }
         ++leaf;
-      } else if (is_at_interface(node)) {
+      } else if (list_interface(node, own ? plan_.averaged_faces : of_others)) {
         plan_.has_interface = true;
-        if (own) plan_.interface_nodes.push_back(node);
       }
     });
     join(levels, plan_.nodes, plan_.level_begin);
-    join(coarse_leaves, plan_.coarse_leaves, plan_.coarse_leaves_begin);
+    join(corrected, plan_.corrected_faces, plan_.corrected_begin);
     if (subcycle_) {
       for (int level = 0; level <= plan_.finest; ++level) add_stage(levels[std::size_t(level)]);
     } else {

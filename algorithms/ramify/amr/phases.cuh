@@ -74,10 +74,10 @@ __host__ __device__ void launch_exchanged_stage(const View& view, Grids& grids, 
 /// Launches both stages of a step for the nodes of a level, or of all levels.
 template <class View, class Grids>
 __host__ __device__ void launch_stages(const View& view, Grids& grids, int level, const int* nodes,
-                                       unsigned count, unsigned interface_nodes, rk_stage stage) {
+                                       unsigned count, unsigned averaged_faces, rk_stage stage) {
   stage.index = 0;
   launch_exchanged_stage(view, grids, level, nodes, count, stage);
-  grids(average_down_to_interface<View>, view.shape(interface_nodes, step_threads), view,
+  grids(average_down_at_interface<View>, view.shape(averaged_faces, step_threads), view,
         view.u_stage);
   stage.index = 1;
   stage.elapsed += 0.5;
@@ -85,18 +85,24 @@ __host__ __device__ void launch_stages(const View& view, Grids& grids, int level
   launch_exchanged_stage(view, grids, level, nodes, count, stage);
 }
 
-/// Launches a step of all levels at once, without the kernels that begin and end it.
+/// Launches the flux correction of the leaves of the levels [level, end).
+template <class View, class Grids>
+__host__ __device__ void launch_reflux(const View& view, const mesh_state& mesh, int level, int end,
+                                       Grids& grids) {
+  const unsigned first = mesh.corrected_begin[level];
+  grids(reflux<View>, view.shape(mesh.corrected_begin[end] - first, reflux_threads<View>), view,
+        view.lists.corrected_faces + first);
+}
+
+/// Launches a step of all levels at once, after begin_step().
 template <class View, class Grids>
 __host__ __device__ void launch_all_levels(const View& view, const mesh_state& mesh, Grids& grids) {
-  launch_stages(view, grids, all_levels, view.lists.leaves, mesh.leaves, mesh.interface_nodes,
+  launch_stages(view, grids, all_levels, view.lists.leaves, mesh.leaves, mesh.averaged_faces,
                 {0, 0.0, 1.0, 0.0, true});
   if (view.step.reflux && view.has_interface_in(mesh)) {
     view.share_flux_registers(grids, all_levels);
-    grids(reflux<View>, view.shape(mesh.coarse_leaves_begin[view.tree.max_level + 1], step_threads),
-          view, view.lists.coarse_leaves);
+    launch_reflux(view, mesh, 0, view.tree.max_level + 1, grids);
   }
-  grids(average_down_to_interface<View>, view.shape(mesh.interface_nodes, step_threads), view,
-        view.u_new);
 }
 
 /// Task: synchronizes a level with the next finer level after their steps.
@@ -110,9 +116,7 @@ struct synchronize_level {
   __host__ __device__ void operator()(const View& view, Grids& grids) const {
     if (view.step.reflux) {
       view.share_flux_registers(grids, level);
-      const unsigned leaves = mesh->coarse_leaves_begin[level];
-      grids(reflux<View>, view.shape(mesh->coarse_leaves_begin[level + 1] - leaves, step_threads),
-            view, view.lists.coarse_leaves + leaves);
+      launch_reflux(view, *mesh, level, level + 1, grids);
     }
     view.share_children(grids, level);
     const unsigned nodes = mesh->level_begin[level];
@@ -150,40 +154,49 @@ struct advance_level {
   }
 };
 
-/// Task: ends the last step of a phase, and then the phase.
+/// Task: ends the phase that takes steps.
 template <bool in_loop>
 struct end_steps {
   __device__ static const char* name() { return "end_steps"; }
 
   template <class View, class Grids>
   __host__ __device__ void operator()(const View& view, Grids& grids) const {
-    grids(finish_step<View>, view.shape(1, 1), view);
     if constexpr (in_loop) {
       grids(end_steps_in_loop<View>, view.shape(1, 1), view);
     } else {
-      grids(next_phase<View>, view.shape(1, 1), view);
+      grids(next_phase<View>, view.shape(1, 1), view, phase::step);
     }
   }
 };
+
+/// Launches the beginning of a step.
+template <class View, class Grids>
+__host__ __device__ void launch_begin_step(const View& view, const mesh_state& mesh, Grids& grids) {
+  const unsigned faces = view.step.subcycle ? 0 : mesh.averaged_faces;
+  grids(begin_step<View>, view.shape(faces + mesh.leaves, step_threads), view, faces);
+  if constexpr (View::is_part) {
+    view.combine_rates(grids);
+    grids(choose_dt<View>, view.shape(1, 1), view);
+  }
+}
 
 /// Launches `steps` steps and the end of their phase. With subcycling, `steps` must be 1.
 template <bool in_loop, class View, class Grids>
 __host__ __device__ void launch_steps(const View& view, const mesh_state& mesh, unsigned steps,
                                       Grids& grids) {
   const end_steps<in_loop> end;
-  for (unsigned step = 1;; ++step) {
-    grids(estimate_dt<View>, view.shape(mesh.leaves, step_threads), view);
-    view.combine_rates(grids);
-    grids(compute_dt<View>, view.shape(1, 1), view);
-    if (view.step.subcycle) {
-      grids.then(view, advance_level{&mesh, 0, 0.0, true});
-      grids.then(view, end);
-      return;
-    }
-    launch_all_levels(view, mesh, grids);
-    if (step == steps) break;
-    grids(finish_step<View>, view.shape(1, 1), view);
+  if (view.step.subcycle) {
+    launch_begin_step(view, mesh, grids);
+    grids.then(view, advance_level{&mesh, 0, 0.0, true});
+    grids.then(view, end);
+    return;
   }
+  for (unsigned step = 0; step < steps; ++step) {
+    launch_begin_step(view, mesh, grids);
+    launch_all_levels(view, mesh, grids);
+  }
+  grids(average_down_at_interface<View>, view.shape(mesh.averaged_faces, step_threads), view,
+        view.u_new);
   end(view, grids);
 }
 
@@ -263,12 +276,12 @@ __host__ __device__ void launch_regrid_phase(const View& view, const run_state& 
     case phase::tag: launch_tags(view, state, grids); break;
     case phase::change_mesh: launch_changes(view, state, fill, grids); break;
   }
-  grids(next_phase<View>, view.shape(1, 1), view);
+  grids(next_phase<View>, view.shape(1, 1), view, state.next);
 }
 
 // ---- the program -------------------------------------------------------------------------------
 
-inline constexpr unsigned max_grids_of_step = 8;    ///< the maximum for a step without recursion
+inline constexpr unsigned max_grids_of_step = 5;    ///< the maximum for a step without recursion
 inline constexpr unsigned max_grids_of_regrid = 8;  ///< the maximum for a phase of a regrid
 
 /// The launch slots that a phase needs for its grids.
@@ -276,7 +289,7 @@ inline constexpr unsigned max_grids_of_regrid = 8;  ///< the maximum for a phase
                                                                  unsigned steps = 1) {
   const unsigned levels = static_cast<unsigned>(max_level) + 1;
   // Each level of the recursion has at most 3 grids and 3 tail launches pending.
-  const unsigned step = subcycle ? 6 * levels + 3 : max_grids_of_step * steps + 1;
+  const unsigned step = subcycle ? 6 * levels + 3 : max_grids_of_step * steps + 2;
   const unsigned regrid = (levels > max_grids_of_regrid ? levels : max_grids_of_regrid) + 1;
   return step > regrid ? step : regrid;
 }
@@ -285,6 +298,7 @@ inline constexpr unsigned max_grids_of_regrid = 8;  ///< the maximum for a phase
 template <class View, class Fill>
 struct run_program : View {
   Fill fill;
+  bool launches_ahead = false;  ///< whether the host launches phases without waiting for the state
 
   [[nodiscard]] __host__ __device__ unsigned slots_of(const run_state& now) const {
     return slots_of_phase(this->tree.max_level, this->step.subcycle,
@@ -300,11 +314,41 @@ struct run_program : View {
     const View& view = *this;
     if (now.next != phase::step) {
       launch_regrid_phase(view, now, fill, grids);
+      if (now.next == phase::average_down && !now.regrid.building && !grids.from_kernel()) {
+        launch_following(now, now.clock.steps, grids);
+      }
       return;
     }
     // Tail launches read the mesh later, in device memory.
     const mesh_state& mesh = grids.from_kernel() ? this->state->mesh : now.mesh;
     launch_steps<false>(view, mesh, now.clock.batch, grids);
+    if (!grids.from_kernel()) launch_following(now, now.clock.steps + now.clock.batch, grids);
+  }
+
+  /// Launches the phases that follow the due one when `steps` steps are complete, without waiting
+  /// for the state. It stops before a phase whose grids may have other sizes. If another phase is
+  /// due, because of a fault or the stop time, the grids do nothing.
+  template <class Grids>
+  void launch_following(const run_state& now, unsigned long long steps, Grids& grids) const {
+    if (!launches_ahead || loop_pays(now)) return;  // or a graph takes the next steps
+    const View& view = *this;
+    run_state next = now;
+    next.regrid = {};
+    time_state& clock = next.clock;
+    clock.steps = steps;
+    const bool mesh_may_change = now.regrid.refine_count > 0 || now.regrid.coarsen_count > 0;
+    const double expected = clock.last_dt > 0 ? (clock.stop - clock.time) / clock.last_dt : 0;
+    const double ahead = std::min(expected, double(max_steps_ahead));
+    while (clock.steps <= clock.stop_step && double(clock.steps - now.clock.steps) < ahead) {
+      begin_steps(view, next);
+      if (next.next == phase::step) {
+        launch_steps<false>(view, now.mesh, clock.batch, grids);
+        clock.steps += clock.batch;
+      } else {
+        launch_regrid_phase(view, next, fill, grids);
+        if (mesh_may_change) return;  // as in the last regrid
+      }
+    }
   }
 
   /// One step, in sizes for the current mesh.

@@ -64,9 +64,9 @@ struct packed_counts {
   static constexpr int bits = 21;
   unsigned long long all;
 
-  __device__ static packed_counts of(bool first, bool second, bool third) {
-    return {(first ? 1ull : 0ull) | (second ? 1ull << bits : 0ull) |
-            (third ? 1ull << 2 * bits : 0ull)};
+  [[nodiscard]] __device__ static packed_counts of(unsigned first, unsigned second,
+                                                   unsigned third) {
+    return {first | 1ull * second << bits | 1ull * third << 2 * bits};
   }
   [[nodiscard]] __device__ unsigned operator[](int i) const {
     return static_cast<unsigned>(all >> i * bits & ((1ull << bits) - 1));
@@ -82,19 +82,19 @@ struct list_builder {
   const block_lists& lists = view.lists;
   mesh_state& mesh = view.state->mesh;
 
-  /// Lists the nodes level by level, and those on the coarse side of coarse-fine faces. The root
+  /// Lists the nodes level by level, and the faces between leaves and nodes with children. The root
   /// blocks are in the list already, in Morton order; children follow in the order of their
   /// parents, so the nodes of each level are in Morton order, too.
   __device__ void list_nodes() const {
     unsigned begin = 0;
     unsigned end = tree.root_count();
-    unsigned interface_nodes = 0;
-    unsigned coarse_leaves = 0;
+    unsigned averaged = 0;
+    unsigned corrected = 0;
     for (int level = 0; level <= tree.max_level; ++level) {
       if (threadIdx.x == 0) {
         mesh.level_begin[level] = begin;
         mesh.level_begin[level + 1] = end;
-        mesh.coarse_leaves_begin[level] = coarse_leaves;
+        mesh.corrected_begin[level] = corrected;
       }
       unsigned next = end;
       for (unsigned first = begin; first < end; first += order_threads) {
@@ -103,26 +103,29 @@ struct list_builder {
         const int children = node >= 0 ? tree.first_child[node] : no_children;
         const interface_faces faces = node >= 0 ? tree.at_interface[node] : interface_faces{};
         packed_counts total{};
-        const packed_counts before{
-            sum_before(packed_counts::of(children >= 0, faces.to_leaf != 0, faces.to_fine != 0).all,
-                       total.all)};
+        const packed_counts before{sum_before(
+            packed_counts::of(children >= 0 ? 1 : 0, count(faces.to_leaf), count(faces.to_fine))
+                .all,
+            total.all)};
         for (int child = 0; children >= 0 && child < tree.siblings; ++child) {
           lists.nodes[next + before[0] * tree.siblings + unsigned(child)] = children + child;
         }
-        if (faces.to_leaf != 0) lists.interface_nodes[interface_nodes + before[1]] = node;
-        if (faces.to_fine != 0) lists.coarse_leaves[coarse_leaves + before[2]] = node;
+        list_faces(lists.averaged_faces + averaged + before[1], node, faces.to_leaf);
+        list_faces(lists.corrected_faces + corrected + before[2], node, faces.to_fine);
         next += total[0] * tree.siblings;
-        interface_nodes += total[1];
-        coarse_leaves += total[2];
+        averaged += total[1];
+        corrected += total[2];
       }
       __syncthreads();
       begin = end;
       end = next;
     }
-    if (threadIdx.x != 0) return;
-    mesh.interface_nodes = interface_nodes;
-    mesh.coarse_leaves_begin[tree.max_level + 1] = coarse_leaves;
-    if (begin > mesh.peak_blocks) mesh.peak_blocks = begin;
+    if (threadIdx.x == 0) {
+      mesh.averaged_faces = averaged;
+      mesh.corrected_begin[tree.max_level + 1] = corrected;
+      if (begin > mesh.peak_blocks) mesh.peak_blocks = begin;
+    }
+    __syncthreads();
   }
 
   /// Counts the leaves below each inner node, from the finest level up.
@@ -179,6 +182,17 @@ struct list_builder {
   }
 
  private:
+  /// Returns the number of faces in a mask.
+  [[nodiscard]] __device__ static unsigned count(unsigned faces) {
+    unsigned found = 0;
+    for (int face = 0; face < mesh_tree<View::dim>::faces; ++face) found += faces >> face & 1;
+    return found;
+  }
+  __device__ void list_faces(int* list, int node, unsigned faces) const {
+    for (int face = 0; face < tree.faces; ++face) {
+      if ((faces >> face & 1) != 0) *list++ = node * tree.faces + face;
+    }
+  }
   /// Puts a leaf into the list, or notes where the leaves below an inner node begin.
   __device__ void place_node(int node, bool is_leaf, unsigned leaf) const {
     if (is_leaf) {
@@ -211,7 +225,6 @@ __global__ void __launch_bounds__(order_threads) order_blocks(View view) {
   if (view.state->fault.code != fault::none) return;
   const list_builder<View> builder{view};
   builder.list_nodes();
-  __syncthreads();
   builder.count_leaves();
   builder.list_leaves();
   builder.count_leaves_of_levels();

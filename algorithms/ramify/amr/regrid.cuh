@@ -140,6 +140,7 @@ __global__ void tag_blocks(View view) {
   using reduce = block_reduce<typename View::real, regrid_threads>;
   __shared__ typename reduce::TempStorage storage;
   const regrid_state& regrid = view.state->regrid;
+  if (view.state->next != phase::tag) return;  // launched ahead, and another phase is due
   int node = 0;
   if (regrid.refine_count == 0) {
     node = view.lists.leaves[blockIdx.x];
@@ -186,7 +187,7 @@ __global__ void tag_for_coarsening(View view, unsigned nodes) {
   const traced here(view.trace, __func__);
   grid_dependency_synchronize();
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= nodes) return;
+  if (i >= nodes || view.state->next != phase::tag) return;
   const int node = view.lists.nodes[i];
   if (view.tree.is_leaf(node)) return;
   const int first = view.tree.first_child[node];

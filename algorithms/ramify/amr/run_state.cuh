@@ -30,8 +30,9 @@ enum class fault {
 
 /// What the run has done, and the bounds of the current call and step.
 struct time_state : amr_progress {
-  double stop;  ///< no step goes beyond this time
-  double dt;    ///< of a step of level 0; 0: no step is taken
+  double stop;     ///< no step goes beyond this time
+  double dt;       ///< of a step of level 0; 0: no step is under way
+  double last_dt;  ///< of the last step; 0: there was none
   unsigned long long stop_step;
   unsigned long long next_regrid;  ///< the mesh is regridded before this step
   /// For each level the largest 1 / (time in which a wave crosses a cell), as the bits of a double.
@@ -51,9 +52,9 @@ struct mesh_state {
   unsigned leaves;
   unsigned leaves_of_level[max_levels];
   unsigned level_begin[max_levels + 1];  ///< where each level's nodes begin in block_lists::nodes
-  unsigned interface_nodes;              ///< entries of block_lists::interface_nodes
-  /// Where each level's leaves begin in block_lists::coarse_leaves.
-  unsigned coarse_leaves_begin[max_levels + 1];
+  unsigned averaged_faces;               ///< entries of block_lists::averaged_faces
+  /// Where the faces of each level's leaves begin in block_lists::corrected_faces.
+  unsigned corrected_begin[max_levels + 1];
   unsigned families;  ///< with node numbers, free families included
   unsigned free_families;
   unsigned peak_blocks;

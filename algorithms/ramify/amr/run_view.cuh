@@ -12,16 +12,15 @@
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
-/// Lists of node numbers, and arrays by node; each has one entry per node of the capacity.
+/// Lists, and arrays by node. The capacity of the mesh is that of its arrays.
 struct block_lists {
   int* leaves;  ///< in Morton order, root block by root block
   int* nodes;   ///< all nodes, level by level, each level in Morton order
-  /// Inner nodes that share a face with a leaf of their own level: the coarse side of the
-  /// coarse-fine interface reads its ghost cells from them.
-  int* interface_nodes;
-  int* coarse_leaves;  ///< leaves with finer neighbors, level by level, each level in Morton order
-  int* tagged;         ///< blocks to refine, in the order in which they were tagged
-  int* coarsened;      ///< nodes whose children are removed
+  // Faces between a leaf and a node of its level with children; an entry is node * faces + face.
+  int* averaged_faces;   ///< of the nodes with children: leaves read the cells there
+  int* corrected_faces;  ///< of the leaves, level by level
+  int* tagged;           ///< blocks to refine, in the order in which they were tagged
+  int* coarsened;        ///< nodes whose children are removed
   unsigned* free_families;
   // ---- by node ----
   unsigned* is_tagged;
@@ -98,7 +97,7 @@ struct run_view : runtime::chain_link, Part {
     if constexpr (Part::is_part) {
       return this->has_interface;
     } else {
-      return mine.interface_nodes > 0;
+      return mine.averaged_faces > 0;
     }
   }
 

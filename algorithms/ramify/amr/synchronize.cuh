@@ -40,26 +40,51 @@ __global__ void average_down(View view, typename View::values_type u, const int*
   });
 }
 
-/// Averages down to the interface nodes of all levels, one block each, in the two layers of cells
-/// at each face to a leaf of the node's level: other cells are not read. The grid reads leaves and
-/// writes inner nodes; therefore the nodes need no order.
+/// Returns the faces of a block, one bit each, that are less than `layers` cells away from a cell.
+template <int n, int dim>
+[[nodiscard]] __device__ unsigned faces_near(const int (&at)[dim], int layers) {
+  unsigned found = 0;
+  for (int axis = 0; axis < dim; ++axis) {
+    if (at[axis] < layers) found |= 1u << face_of(axis, 0);
+    if (at[axis] >= n - layers) found |= 1u << face_of(axis, 1);
+  }
+  return found;
+}
+
+/// Returns the faces before `face` in a mask.
+[[nodiscard]] __host__ __device__ constexpr unsigned faces_before(unsigned faces, int face) {
+  return faces & ((1u << face) - 1);
+}
+
+/// Averages down to an inner node at a face to a leaf: in the two layers of cells that the leaf
+/// reads. Cells that are near several such faces belong to the first of them. The threads of a
+/// block share the cells.
 template <class View>
-__global__ void average_down_to_interface(View view, typename View::values_type u) {
+__device__ void average_down_at_face(const View& view, const typename View::values_type& u,
+                                     int node, int face) {
+  using cells = typename View::cells;
+  const unsigned others = faces_before(view.tree.at_interface[node].to_leaf, face);
+  for (int i = static_cast<int>(threadIdx.x); i < cells::ghosts * cells::per_face;
+       i += static_cast<int>(blockDim.x)) {
+    const int depth = i / cells::per_face;
+    const int along = face % 2 == 0 ? depth : View::cells_along - 1 - depth;
+    const int cell = cells::on_line(face / 2, i % cells::per_face, along);
+    int at[View::dim];
+    cells::coordinates(cell, at);
+    if ((faces_near<View::cells_along>(at, cells::ghosts) & others) != 0) continue;
+    u.store(node, cell, average_of_children(view, u, node, at));
+  }
+}
+
+/// Averages down to all nodes next to leaves of their level, one block per face. The grid reads
+/// leaves and writes inner nodes; therefore the faces need no order.
+template <class View>
+__global__ void average_down_at_interface(View view, typename View::values_type u) {
   const traced here(view.trace, __func__);
-  constexpr int layers = View::cells::ghosts;
-  const int node = view.lists.interface_nodes[blockIdx.x];
-  const unsigned faces = view.tree.at_interface[node].to_leaf;
+  const int entry = view.lists.averaged_faces[blockIdx.x];
   grid_dependency_synchronize();
   if (view.state->clock.dt == 0) return;
-  View::cells::for_each(static_cast<int>(blockDim.x), [&](int cell, const int(&at)[View::dim]) {
-    bool is_read = false;
-    for (int axis = 0; axis < View::dim; ++axis) {
-      const unsigned sides = faces >> face_of(axis, 0) & 3;
-      is_read = is_read || ((sides & 1) != 0 && at[axis] < layers) ||
-                ((sides & 2) != 0 && at[axis] >= View::cells_along - layers);
-    }
-    if (is_read) u.store(node, cell, average_of_children(view, u, node, at));
-  });
+  average_down_at_face(view, u, entry / view.tree.faces, entry % view.tree.faces);
 }
 
 /// Returns the fine flux through the part of a coarse-fine face that belongs to one coarse cell:
@@ -87,17 +112,6 @@ __device__ typename View::real fine_flux(const View& view, int neighbor, const i
   });
 }
 
-/// Returns the faces of a block, one bit each, at which the cell `at` is one of the last cells.
-template <int n, int dim>
-[[nodiscard]] __device__ unsigned faces_of_cell(const int (&at)[dim]) {
-  unsigned found = 0;
-  for (int axis = 0; axis < dim; ++axis) {
-    if (at[axis] == 0) found |= 1u << face_of(axis, 0);
-    if (at[axis] == n - 1) found |= 1u << face_of(axis, 1);
-  }
-  return found;
-}
-
 /// Returns the flux correction of a variable of one cell: the sum over the faces in `corrected`.
 template <class View>
 __device__ typename View::real flux_correction(const View& view, int node, int cell,
@@ -121,31 +135,37 @@ __device__ typename View::real flux_correction(const View& view, int node, int c
   return change;
 }
 
+/// Threads of a block of reflux().
+template <class View>
+inline constexpr int reflux_threads = [] {
+  constexpr int values = View::physics_type::variables * View::cells::per_face;
+  return RAMIFY_ON_CUDA && values < 512 ? (values + 31) / 32 * 32 : 128;
+}();
+
 /// Flux correction (Berger & Colella, J. Comput. Phys. 82 (1989) 64): replaces the flux that a
 /// coarse leaf computed at a coarse-fine face by the fluxes of the fine blocks. One block for each
-/// leaf of a list; all must have finer neighbors. A cell at several such faces gathers its
-/// corrections at the first of them, so that their sum has one order.
+/// face of a list. A cell at several such faces gathers its corrections at the first of them, so
+/// that their sum has one order.
 template <class View>
-__global__ void reflux(View view, const int* leaves) {
+__global__ void reflux(View view, const int* faces) {
   const traced here(view.trace, __func__);
   using cells = typename View::cells;
-  constexpr int dim = View::dim;
-  constexpr int of_face = View::physics_type::variables * cells::per_face;
-  const int node = leaves[blockIdx.x];
+  const int entry = faces[blockIdx.x];
+  const int node = entry / view.tree.faces;
+  const int face = entry % view.tree.faces;
   const unsigned finer = view.tree.at_interface[node].to_fine;
   grid_dependency_synchronize();
   if (view.state->clock.dt == 0) return;
-  for (int item = static_cast<int>(threadIdx.x); item < view.tree.faces * of_face;
+  for (int item = static_cast<int>(threadIdx.x);
+       item < View::physics_type::variables * cells::per_face;
        item += static_cast<int>(blockDim.x)) {
-    const int face = item / of_face;
-    if ((finer >> face & 1) == 0) continue;
-    const int line = item % cells::per_face;
-    const int v = item % of_face / cells::per_face;
-    const int cell = cells::on_line(face / 2, line, face % 2 == 0 ? 0 : View::cells_along - 1);
-    int at[dim];
+    const int v = item / cells::per_face;
+    const int cell =
+        cells::on_line(face / 2, item % cells::per_face, face % 2 == 0 ? 0 : View::cells_along - 1);
+    int at[View::dim];
     cells::coordinates(cell, at);
-    const unsigned corrected = finer & faces_of_cell<View::cells_along>(at);
-    if ((corrected & ((1u << face) - 1)) != 0) continue;  // an earlier face has the cell, too
+    const unsigned corrected = finer & faces_near<View::cells_along>(at, 1);
+    if (faces_before(corrected, face) != 0) continue;
     view.u_new.data[view.u_new.offset(node, v, cell)] +=
         flux_correction(view, node, cell, at, corrected, v);
   }
