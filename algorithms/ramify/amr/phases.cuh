@@ -120,8 +120,9 @@ struct synchronize_level {
     }
     view.share_children(grids, level);
     const unsigned nodes = mesh->level_begin[level];
-    grids(average_down<View>, view.shape(mesh->level_begin[level + 1] - nodes, step_threads), view,
-          view.u_new, view.lists.nodes + nodes);
+    grids(average_down<View>,
+          view.shape(mesh->level_begin[level + 1] - nodes, average_threads<View>), view, view.u_new,
+          view.lists.nodes + nodes);
   }
 };
 
@@ -220,8 +221,8 @@ __host__ __device__ void launch_tags(const View& view, const run_state& state, G
   grids(tag_blocks<View>, view.shape(blocks, regrid_threads, sizeof(tag_storage_of<View>)), view);
   view.combine_tags(grids);
   if (regrid.building) return;
-  const unsigned nodes = mesh.level_begin[view.tree.max_level + 1];
-  grids(tag_for_coarsening<View>, view.shape(blocks_for(nodes), list_threads), view, nodes);
+  const unsigned children = mesh.level_begin[view.tree.max_level + 1] - view.tree.root_count();
+  grids(tag_for_coarsening<View>, view.shape(blocks_for(children), list_threads), view, children);
 }
 
 /// Launches the refinement of tagged blocks.
@@ -269,8 +270,9 @@ __host__ __device__ void launch_regrid_phase(const View& view, const run_state& 
       for (int level = view.finest_level_of(mesh) - 1; level >= 0; --level) {
         view.share_children(grids, level);
         const unsigned begin = mesh.level_begin[level];
-        grids(average_down<View>, view.shape(mesh.level_begin[level + 1] - begin, regrid_threads),
-              view, view.u_new, view.lists.nodes + begin);
+        grids(average_down<View>,
+              view.shape(mesh.level_begin[level + 1] - begin, average_threads<View>), view,
+              view.u_new, view.lists.nodes + begin);
       }
       break;
     case phase::tag: launch_tags(view, state, grids); break;

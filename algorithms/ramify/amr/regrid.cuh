@@ -165,38 +165,38 @@ __global__ void tag_blocks(View view) {
   }
 }
 
-/// Returns whether the mesh stays balanced without a node's children: no child has a neighbor of its
-/// level that has children or will have them.
+/// Returns whether a node is a leaf without which the mesh stays balanced and which has been idle
+/// for long enough: no neighbor of its level has children or will have them.
 template <class View>
-__device__ bool may_lose_children(const View& view, int node) {
-  for (int child = 0; child < view.tree.siblings; ++child) {
-    const int below = view.tree.first_child[node] + child;
-    for (int direction = 0; direction < view.tree.directions; ++direction) {
-      const int neighbor = view.tree.balanced_neighbor(below, direction);
-      if (neighbor < 0 || view.tree.place[neighbor].level < view.tree.place[below].level) continue;
-      if (!view.tree.is_leaf(neighbor) || view.lists.is_tagged[neighbor] != 0) return false;
-    }
+__device__ bool may_be_removed(const View& view, int node) {
+  if (!view.tree.is_leaf(node) || view.lists.is_tagged[node] != 0) return false;
+  if (view.lists.idle[node] < view.regrid.patience) return false;
+  const int level = view.tree.place[node].level;
+  for (int direction = 0; direction < view.tree.directions; ++direction) {
+    const int neighbor = view.tree.balanced_neighbor(node, direction);
+    if (neighbor < 0 || view.tree.place[neighbor].level < level) continue;
+    if (!view.tree.is_leaf(neighbor) || view.lists.is_tagged[neighbor] != 0) return false;
   }
   return true;
 }
 
-/// Finds the families that may be coarsened: all siblings are leaves, are not tagged, and have been
-/// idle for long enough. One thread per node.
+/// Finds the families that may be coarsened: all siblings may be removed. One thread for each of
+/// the `count` nodes that are not root blocks. Siblings are neighbors in the list of nodes, so the
+/// threads of a family are in one warp.
 template <class View>
-__global__ void tag_for_coarsening(View view, unsigned nodes) {
+__global__ void tag_for_coarsening(View view, unsigned count) {
   const traced here(view.trace, __func__);
   grid_dependency_synchronize();
+  if (view.state->next != phase::tag) return;
+  constexpr unsigned siblings = mesh_tree<View::dim>::siblings;
+  constexpr unsigned all = (1u << siblings) - 1;
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= nodes || view.state->next != phase::tag) return;
-  const int node = view.lists.nodes[i];
-  if (view.tree.is_leaf(node)) return;
-  const int first = view.tree.first_child[node];
-  for (int child = first; child < first + view.tree.siblings; ++child) {
-    if (!view.tree.is_leaf(child) || view.lists.is_tagged[child] != 0) return;
-    if (view.lists.idle[child] < view.regrid.patience) return;
-  }
-  if (!may_lose_children(view, node)) return;
-  view.lists.coarsened[atomicAdd(&view.state->regrid.coarsen_count, 1u)] = node;
+  const int node = i < count ? view.lists.nodes[view.tree.root_count() + i] : -1;
+  const bool removable = node >= 0 && may_be_removed(view, node);
+  const unsigned family = threadIdx.x % 32 / siblings;
+  const unsigned votes = __ballot_sync(full_warp_mask, removable) >> family * siblings & all;
+  if (votes != all || threadIdx.x % siblings != 0) return;
+  view.lists.coarsened[atomicAdd(&view.state->regrid.coarsen_count, 1u)] = view.tree.parent[node];
 }
 
 /// Replaces families by their parents, which get the averages. One block per family. It runs after

@@ -28,6 +28,20 @@ __device__ typename View::values average_of_children(const View& view,
   return sum * (typename View::real(1) / view.tree.siblings);
 }
 
+/// Returns threads of a block that has `work` items: one for each item up to `most`, in whole warps.
+/// On the CPU executor a core runs all threads of a block.
+[[nodiscard]] constexpr unsigned threads_for(int work, int most) {
+  if (!RAMIFY_ON_CUDA) return 128;
+  return static_cast<unsigned>(work < most ? (work + 31) / 32 * 32 : most);
+}
+/// Threads of a block of average_down(): the latency of reads decides its speed.
+template <class View>
+inline constexpr unsigned average_threads = threads_for(View::cells::count, 512);
+/// Threads of a block of reflux().
+template <class View>
+inline constexpr unsigned reflux_threads =
+    threads_for(View::physics_type::variables* View::cells::per_face, 512);
+
 /// Averages down to the inner nodes of a list, one block each. The nodes must be of one level.
 template <class View>
 __global__ void average_down(View view, typename View::values_type u, const int* nodes) {
@@ -134,13 +148,6 @@ __device__ typename View::real flux_correction(const View& view, int node, int c
   }
   return change;
 }
-
-/// Threads of a block of reflux().
-template <class View>
-inline constexpr int reflux_threads = [] {
-  constexpr int values = View::physics_type::variables * View::cells::per_face;
-  return RAMIFY_ON_CUDA && values < 512 ? (values + 31) / 32 * 32 : 128;
-}();
 
 /// Flux correction (Berger & Colella, J. Comput. Phys. 82 (1989) 64): replaces the flux that a
 /// coarse leaf computed at a coarse-fine face by the fluxes of the fine blocks. One block for each
