@@ -72,21 +72,27 @@ __device__ void load_cells(const View& view, const ghosts_of<View>& ghosts,
   }
 }
 
-/// Step 2. Loads the ghost cells of all lines along `axis`.
+/// Step 2. Loads the ghost cells of all lines along `axis` and, if there is space, along the next
+/// axes.
 template <class View>
 __device__ void load_ghosts(const View& view, const ghosts_of<View>& ghosts,
                             storage_of<View>& shared, int node, int axis, int rank) {
   using cells = typename View::cells;
+  using storage = storage_of<View>;
   constexpr int lines = tuning_of<View>::lines;
-  for (int item = rank; item < 2 * cells::ghosts * lines; item += tuning_of<View>::threads) {
-    const int side = item / (cells::ghosts * lines);
-    const int depth = item / lines % cells::ghosts + 1;
-    const line_of<View> line(axis, item % lines);
-    const int cell = side == 0 ? 0 : (View::cells_along - 1) * cells::stride(axis);
+  constexpr int of_axis = storage::ghosts_of_axis;
+  constexpr int axes = tuning_of<View>::axes_with_ghosts;
+  for (int item = rank; item < axes * of_axis; item += tuning_of<View>::threads) {
+    const int along = axes == 1 ? axis : axis + item / of_axis;
+    const int i = axes == 1 ? item : item % of_axis;
+    const int side = i / (cells::ghosts * lines);
+    const int depth = i / lines % cells::ghosts + 1;
+    const line_of<View> line(along, i % lines);
+    const int cell = side == 0 ? 0 : (View::cells_along - 1) * cells::stride(along);
     int at[View::dim];
     cells::coordinates(line.first + cell, at);
-    put_primitive(view, shared, storage_of<View>::ghost_entry(side, depth) + line.number,
-                  ghosts.ghost(node, at, axis, side, depth));
+    put_primitive(view, shared, storage::ghost_entry(along, side, depth) + line.number,
+                  ghosts.ghost(node, at, along, side, depth));
   }
 }
 
@@ -178,7 +184,9 @@ __global__ void __launch_bounds__(
   load_cells(view, ghosts, shared, node, rank);
   RAMIFY_NO_UNROLL
   for (int axis = 0; axis < dim; ++axis) {
-    load_ghosts(view, ghosts, shared, node, axis, rank);
+    if (axis % tuning::axes_with_ghosts == 0) {
+      load_ghosts(view, ghosts, shared, node, axis, rank);
+    }
     team.sync();
 
     // Step 3. Compute the fluxes through the faces [begin, end) of a line from limited linear
