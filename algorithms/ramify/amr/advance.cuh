@@ -20,6 +20,7 @@
 ///   3  reconstruct, and compute the fluxes through a run of faces
 ///   4  exchange fluxes at the ends of runs; add fluxes to the registers at coarse-fine faces
 ///   5  store the new values
+///   6  if the block has coarser neighbors: average down to its parent, which they read
 
 #include <ramify/amr/advance_tuning.cuh>
 #include <ramify/amr/run_view.cuh>
@@ -119,26 +120,57 @@ template <class View>
   return first;
 }
 
-/// Step 5. Stores the new values.
+/// Step 5. Stores the new values and, if step 6 follows, keeps them in place of the changes.
 template <class View>
-__device__ void store_new_values(const View& view, const rk_stage& stage,
-                                 const storage_of<View>& shared, int node, int rank) {
+__device__ void store_new_values(const View& view, const rk_stage& stage, storage_of<View>& shared,
+                                 int node, int rank, bool keeps) {
   using real = typename View::real;
   using values = typename View::values;
   using cells = typename View::cells;
   for (int cell = rank; cell < cells::count; cell += tuning_of<View>::threads) {
+    const int entry = storage_of<View>::cell_entry(cell);
     values change;
-    for (int v = 0; v < View::physics_type::variables; ++v) {
-      change[v] = shared.change[v][storage_of<View>::cell_entry(cell)];
-    }
+    for (int v = 0; v < View::physics_type::variables; ++v) change[v] = shared.change[v][entry];
     const values u = view.u_new.load(node, cell);
+    values next;
     if (stage.index == 0) {
-      view.u_stage.store(node, cell, u + change);
+      next = u + change;
+      view.u_stage.store(node, cell, next);
     } else {
       if (view.step.subcycle) view.u_old.store(node, cell, u);
       const values last = view.u_stage.load(node, cell);
-      view.u_new.store(node, cell, real(0.5) * (u + (last + change)));
+      next = real(0.5) * (u + (last + change));
+      view.u_new.store(node, cell, next);
     }
+    if (!keeps) continue;
+    for (int v = 0; v < View::physics_type::variables; ++v) shared.change[v][entry] = next[v];
+  }
+}
+
+/// Step 6. Stores the averages of the new values in the block's part of its parent.
+template <class View>
+__device__ void average_to_parent(const View& view, const typename View::values_type& u,
+                                  const storage_of<View>& shared, int node, int rank) {
+  using cells = typename View::cells;
+  constexpr int dim = View::dim;
+  constexpr int averages = cells::count / mesh_tree<dim>::siblings;
+  const int parent = view.tree.parent[node];
+  const block_place<dim> place = view.tree.place[node];
+  for (int item = rank; item < View::physics_type::variables * averages;
+       item += tuning_of<View>::threads) {
+    const int v = item / averages;
+    int at[dim];
+    cells::coordinates_in_child(item % averages, at);
+    const auto sum = sum_over_corners<1 << dim>([&](int part) {
+      int below[dim];
+      for (int axis = 0; axis < dim; ++axis) below[axis] = 2 * at[axis] + (part >> axis & 1);
+      return shared.change[v][storage_of<View>::cell_entry(cells::cell_number(below))];
+    });
+    for (int axis = 0; axis < dim; ++axis) {
+      at[axis] += static_cast<int>(place.index[axis] & 1) * (View::cells_along / 2);
+    }
+    u.data[u.offset(parent, v, cells::cell_number(at))] =
+        times(sum, typename View::real(1) / mesh_tree<dim>::siblings);
   }
 }
 
@@ -166,7 +198,7 @@ __global__ void __launch_bounds__(
   const auto rank = static_cast<int>(team.rank);
   const int node = nodes[number];
   const auto place = view.tree.place[node];
-  const interface_faces faces = view.step.reflux ? view.tree.at_interface[node] : interface_faces{};
+  const interface_faces faces = view.tree.at_interface[node];
   // The previous grid of the step does not change the mesh, so the reads above do not wait for it.
   grid_dependency_synchronize();
   const time_state& clock = view.state->clock;
@@ -240,6 +272,7 @@ __global__ void __launch_bounds__(
     // one, and add the fluxes at the ends of the line to the registers.
     if (run < tuning::runs) {
       const auto add_to_register = [&](int side, const values& of_end) {
+        if (!view.step.reflux) return;
         const unsigned bit = 1u << face_of(axis, side);
         const bool is_fine_side = (faces.to_coarse & bit) != 0;
         if (!is_fine_side && (faces.to_fine & bit) == 0) return;
@@ -260,7 +293,13 @@ __global__ void __launch_bounds__(
     }
   }
   team.sync();
-  store_new_values(view, stage, shared, node, rank);
+  // Coarser leaves read the parent. If fluxes are corrected later, begin_step() averages.
+  const bool averages =
+      faces.to_coarse != 0 && !view.step.subcycle && (stage.index == 0 || faces.to_fine == 0);
+  store_new_values(view, stage, shared, node, rank, averages);
+  if (!averages) return;
+  team.sync();
+  average_to_parent(view, stage.index == 0 ? view.u_stage : view.u_new, shared, node, rank);
 }
 
 }  // namespace ramify::detail::amr::inline RAMIFY_BUILD

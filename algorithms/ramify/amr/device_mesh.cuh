@@ -261,7 +261,7 @@ class device_mesh {
                         " bytes of shared memory, more than this device has");
     }
     static_cast<void>(
-        set_max_dynamic_shared(tag_blocks<view_type>, sizeof(tag_storage<Physics, n>)));
+        set_max_dynamic_shared(tag_blocks<view_type>, sizeof(tag_storage<view_type>)));
     view_.max_teams = static_cast<unsigned>(granted / sizeof(storage));
     view_.resident_blocks =
         resident_blocks(advance_blocks<view_type>, view_.max_teams * tuning::threads,
@@ -291,7 +291,7 @@ class device_mesh {
     use(view.tree.at_interface, nodes);
     use(view.lists.leaves, nodes);
     use(view.lists.nodes, nodes);
-    use(view.lists.averaged_faces, faces);
+    use(view.lists.averaged_leaves, nodes);
     use(view.lists.corrected_faces, faces);
     use(view.lists.tagged, nodes);
     use(view.lists.coarsened, nodes);

@@ -46,10 +46,9 @@ __host__ __device__ constexpr int face_of(int axis, int side) { return 2 * axis 
 __host__ __device__ constexpr int opposite(int face) { return face ^ 1; }
 
 /// The faces of a node at coarse-fine interfaces, one bit per face.
-struct alignas(4) interface_faces {
+struct alignas(2) interface_faces {
   std::uint8_t to_coarse = 0;  ///< the neighbor is a coarser leaf
   std::uint8_t to_fine = 0;    ///< the node is a leaf, and the neighbor has children
-  std::uint8_t to_leaf = 0;    ///< the node has children, and the neighbor is a leaf of its level
 };
 
 /// The arrays of the forest, and functions that read them.
@@ -88,15 +87,14 @@ struct mesh_tree {
   /// Finds the entry of a node in at_interface.
   [[nodiscard]] __host__ __device__ interface_faces interface_faces_of(int node) const {
     unsigned to_coarse = 0;
-    unsigned to_other = 0;  // the neighbor has children, and the node has none, or the reverse
+    unsigned to_fine = 0;
     const bool leaf = is_leaf(node);
     for (int face = 0; face < faces; ++face) {
       const int there = neighbor[node * faces + face];
       if (there == coarser_neighbor) to_coarse |= 1u << face;
-      if (there >= 0 && is_leaf(there) != leaf) to_other |= 1u << face;
+      if (leaf && there >= 0 && !is_leaf(there)) to_fine |= 1u << face;
     }
-    return {static_cast<std::uint8_t>(to_coarse), static_cast<std::uint8_t>(leaf ? to_other : 0),
-            static_cast<std::uint8_t>(leaf ? 0 : to_other)};
+    return {static_cast<std::uint8_t>(to_coarse), static_cast<std::uint8_t>(to_fine)};
   }
 
   /// Returns the number of the first node of a family.

@@ -98,7 +98,7 @@ struct part_plan {
   std::vector<unsigned> leaf_numbers;     ///< their numbers among all leaves
   std::vector<int> nodes;                 ///< level by level, each level in Morton order
   std::vector<unsigned> level_begin;      ///< where each level's nodes begin in `nodes`
-  std::vector<int> averaged_faces;        ///< as block_lists::averaged_faces
+  std::vector<int> averaged_leaves;       ///< as block_lists::averaged_leaves
   std::vector<int> corrected_faces;       ///< as block_lists::corrected_faces
   std::vector<unsigned> corrected_begin;  ///< where each level's begin in `corrected_faces`
   std::vector<int> stage_nodes;           ///< the blocks that stages advance
@@ -170,16 +170,21 @@ class part_planner {
     return subcycle_ ? std::size_t(plan_.finest) + 1 : 1;
   }
 
-  /// Appends the faces of a node whose neighbors are of its level, and of the two one has children.
-  /// Returns whether there are any.
-  bool list_interface(int node, std::vector<int>& faces) const {
+  /// Appends the faces of a leaf to finer blocks. Returns whether there are any.
+  bool list_corrected(int leaf, std::vector<int>& faces) const {
     const std::size_t before = faces.size();
     for (int face = 0; face < mesh_tree<dim>::faces; ++face) {
-      const int neighbor = copy_.neighbor(node, face);
-      if (neighbor < 0 || copy_.tree.is_leaf(neighbor) == copy_.tree.is_leaf(node)) continue;
-      faces.push_back(node * mesh_tree<dim>::faces + face);
+      const int neighbor = copy_.neighbor(leaf, face);
+      if (neighbor < 0 || copy_.tree.is_leaf(neighbor)) continue;
+      faces.push_back(leaf * mesh_tree<dim>::faces + face);
     }
     return faces.size() > before;
+  }
+  [[nodiscard]] bool has_coarser_neighbor(int node) const {
+    for (int face = 0; face < mesh_tree<dim>::faces; ++face) {
+      if (copy_.neighbor(node, face) == coarser_neighbor) return true;
+    }
+    return false;
   }
 
   /// Writes lists one after another, and where each begins.
@@ -202,17 +207,16 @@ class part_planner {
       const auto level = std::size_t(copy_.level_of(node));
       plan_.finest = std::max(plan_.finest, copy_.level_of(node));
       if (own) levels[level].push_back(node);
-      if (copy_.tree.is_leaf(node)) {
-        plan_.leaf_owners.push_back(owner(node));
-        if (own) {
-          plan_.leaves.push_back(node);
-          plan_.leaf_numbers.push_back(leaf);
-          list_interface(node, corrected[level]);
-        }
-        ++leaf;
-      } else if (list_interface(node, own ? plan_.averaged_faces : of_others)) {
-        plan_.has_interface = true;
+      if (!copy_.tree.is_leaf(node)) return;
+      const bool is_corrected = list_corrected(node, own ? corrected[level] : of_others);
+      plan_.has_interface = plan_.has_interface || is_corrected;
+      plan_.leaf_owners.push_back(owner(node));
+      if (own) {
+        plan_.leaves.push_back(node);
+        plan_.leaf_numbers.push_back(leaf);
+        if (is_corrected && has_coarser_neighbor(node)) plan_.averaged_leaves.push_back(node);
       }
+      ++leaf;
     });
     join(levels, plan_.nodes, plan_.level_begin);
     join(corrected, plan_.corrected_faces, plan_.corrected_begin);

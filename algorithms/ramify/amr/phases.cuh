@@ -74,11 +74,9 @@ __host__ __device__ void launch_exchanged_stage(const View& view, Grids& grids, 
 /// Launches both stages of a step for the nodes of a level, or of all levels.
 template <class View, class Grids>
 __host__ __device__ void launch_stages(const View& view, Grids& grids, int level, const int* nodes,
-                                       unsigned count, unsigned averaged_faces, rk_stage stage) {
+                                       unsigned count, rk_stage stage) {
   stage.index = 0;
   launch_exchanged_stage(view, grids, level, nodes, count, stage);
-  grids(average_down_at_interface<View>, view.shape(averaged_faces, step_threads), view,
-        view.u_stage);
   stage.index = 1;
   stage.elapsed += 0.5;
   stage.first = false;
@@ -97,8 +95,7 @@ __host__ __device__ void launch_reflux(const View& view, const mesh_state& mesh,
 /// Launches a step of all levels at once, after begin_step().
 template <class View, class Grids>
 __host__ __device__ void launch_all_levels(const View& view, const mesh_state& mesh, Grids& grids) {
-  launch_stages(view, grids, all_levels, view.lists.leaves, mesh.leaves, mesh.averaged_faces,
-                {0, 0.0, 1.0, 0.0, true});
+  launch_stages(view, grids, all_levels, view.lists.leaves, mesh.leaves, {0, 0.0, 1.0, 0.0, true});
   if (view.step.reflux && view.has_interface_in(mesh)) {
     view.share_flux_registers(grids, all_levels);
     launch_reflux(view, mesh, 0, view.tree.max_level + 1, grids);
@@ -141,7 +138,7 @@ struct advance_level {
     //    stage.
     const unsigned nodes = mesh->level_begin[level];
     launch_stages(view, grids, level, view.lists.nodes + nodes,
-                  mesh->level_begin[level + 1] - nodes, 0,
+                  mesh->level_begin[level + 1] - nodes,
                   {0, begin, 1.0 / double(1u << level), first ? 0.0 : 0.5, first});
     // 2. Base case: there is no finer level.
     if (level == view.finest_level_of(*mesh)) return;
@@ -173,8 +170,8 @@ struct end_steps {
 /// Launches the beginning of a step.
 template <class View, class Grids>
 __host__ __device__ void launch_begin_step(const View& view, const mesh_state& mesh, Grids& grids) {
-  const unsigned faces = view.step.subcycle ? 0 : mesh.averaged_faces;
-  grids(begin_step<View>, view.shape(faces + mesh.leaves, step_threads), view, faces);
+  const unsigned averaged = view.step.subcycle ? 0 : mesh.averaged_leaves;
+  grids(begin_step<View>, view.shape(averaged + mesh.leaves, step_threads), view, averaged);
   if constexpr (View::is_part) {
     view.combine_rates(grids);
     grids(choose_dt<View>, view.shape(1, 1), view);
@@ -196,8 +193,7 @@ __host__ __device__ void launch_steps(const View& view, const mesh_state& mesh, 
     launch_begin_step(view, mesh, grids);
     launch_all_levels(view, mesh, grids);
   }
-  grids(average_down_at_interface<View>, view.shape(mesh.averaged_faces, step_threads), view,
-        view.u_new);
+  grids(average_leaves<View>, view.shape(mesh.averaged_leaves, step_threads), view);
   end(view, grids);
 }
 
@@ -218,7 +214,7 @@ __host__ __device__ void launch_tags(const View& view, const run_state& state, G
   const regrid_state& regrid = state.regrid;
   const unsigned blocks =
       regrid.refine_count == 0 ? mesh.leaves : regrid.refine_count * view.tree.siblings;
-  grids(tag_blocks<View>, view.shape(blocks, regrid_threads, sizeof(tag_storage_of<View>)), view);
+  grids(tag_blocks<View>, view.shape(blocks, regrid_threads, sizeof(tag_storage<View>)), view);
   view.combine_tags(grids);
   if (regrid.building) return;
   const unsigned children = mesh.level_begin[view.tree.max_level + 1] - view.tree.root_count();
@@ -283,7 +279,7 @@ __host__ __device__ void launch_regrid_phase(const View& view, const run_state& 
 
 // ---- the program -------------------------------------------------------------------------------
 
-inline constexpr unsigned max_grids_of_step = 5;    ///< the maximum for a step without recursion
+inline constexpr unsigned max_grids_of_step = 4;    ///< the maximum for a step without recursion
 inline constexpr unsigned max_grids_of_regrid = 8;  ///< the maximum for a phase of a regrid
 
 /// The launch slots that a phase needs for its grids.
@@ -316,7 +312,7 @@ struct run_program : View {
     const View& view = *this;
     if (now.next != phase::step) {
       launch_regrid_phase(view, now, fill, grids);
-      if (now.next == phase::average_down && !now.regrid.building && !grids.from_kernel()) {
+      if (now.next == phase::average_down && !now.regrid.building) {
         launch_following(now, now.clock.steps, grids);
       }
       return;
@@ -324,15 +320,19 @@ struct run_program : View {
     // Tail launches read the mesh later, in device memory.
     const mesh_state& mesh = grids.from_kernel() ? this->state->mesh : now.mesh;
     launch_steps<false>(view, mesh, now.clock.batch, grids);
-    if (!grids.from_kernel()) launch_following(now, now.clock.steps + now.clock.batch, grids);
+    launch_following(now, now.clock.steps + now.clock.batch, grids);
   }
 
-  /// Launches the phases that follow the due one when `steps` steps are complete, without waiting
-  /// for the state. It stops before a phase whose grids may have other sizes. If another phase is
-  /// due, because of a fault or the stop time, the grids do nothing.
+  /// On the host, launches the phases that follow the due one when `steps` steps are complete,
+  /// without waiting for the state. It stops before a phase whose grids may have other sizes. If
+  /// another phase is due, because of a fault or the stop time, the grids do nothing.
   template <class Grids>
-  void launch_following(const run_state& now, unsigned long long steps, Grids& grids) const {
-    if (!launches_ahead || loop_pays(now)) return;  // or a graph takes the next steps
+  __host__ __device__ void launch_following([[maybe_unused]] const run_state& now,
+                                            [[maybe_unused]] unsigned long long steps,
+                                            [[maybe_unused]] Grids& grids) const {
+#if !defined(__CUDA_ARCH__)
+    // The CPU executor runs kernels as host code. A graph may take the next steps.
+    if (grids.from_kernel() || !launches_ahead || loop_pays(now)) return;
     const View& view = *this;
     run_state next = now;
     next.regrid = {};
@@ -351,6 +351,7 @@ struct run_program : View {
         if (mesh_may_change) return;  // as in the last regrid
       }
     }
+#endif
   }
 
   /// One step, in sizes for the current mesh.

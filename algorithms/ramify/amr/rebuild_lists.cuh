@@ -82,9 +82,9 @@ struct list_builder {
   const block_lists& lists = view.lists;
   mesh_state& mesh = view.state->mesh;
 
-  /// Lists the nodes level by level, and the faces between leaves and nodes with children. The root
-  /// blocks are in the list already, in Morton order; children follow in the order of their
-  /// parents, so the nodes of each level are in Morton order, too.
+  /// Lists the nodes level by level, and leaves next to finer blocks. The root blocks are in the
+  /// list already, in Morton order; children follow in the order of their parents, so the nodes of
+  /// each level are in Morton order, too.
   __device__ void list_nodes() const {
     unsigned begin = 0;
     unsigned end = tree.root_count();
@@ -102,15 +102,15 @@ struct list_builder {
         const int node = i < end ? lists.nodes[i] : -1;
         const int children = node >= 0 ? tree.first_child[node] : no_children;
         const interface_faces faces = node >= 0 ? tree.at_interface[node] : interface_faces{};
+        const bool is_averaged = faces.to_coarse != 0 && faces.to_fine != 0;
         packed_counts total{};
         const packed_counts before{sum_before(
-            packed_counts::of(children >= 0 ? 1 : 0, count(faces.to_leaf), count(faces.to_fine))
-                .all,
+            packed_counts::of(children >= 0 ? 1 : 0, is_averaged ? 1 : 0, count(faces.to_fine)).all,
             total.all)};
         for (int child = 0; children >= 0 && child < tree.siblings; ++child) {
           lists.nodes[next + before[0] * tree.siblings + unsigned(child)] = children + child;
         }
-        list_faces(lists.averaged_faces + averaged + before[1], node, faces.to_leaf);
+        if (is_averaged) lists.averaged_leaves[averaged + before[1]] = node;
         list_faces(lists.corrected_faces + corrected + before[2], node, faces.to_fine);
         next += total[0] * tree.siblings;
         averaged += total[1];
@@ -121,7 +121,7 @@ struct list_builder {
       end = next;
     }
     if (threadIdx.x == 0) {
-      mesh.averaged_faces = averaged;
+      mesh.averaged_leaves = averaged;
       mesh.corrected_begin[tree.max_level + 1] = corrected;
       if (begin > mesh.peak_blocks) mesh.peak_blocks = begin;
     }

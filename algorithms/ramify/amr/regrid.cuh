@@ -14,6 +14,7 @@
 #include <ramify/amr/synchronize.cuh>
 #include <ramify/runtime/collectives.cuh>
 #include <ramify/runtime/shared.cuh>
+#include <utility>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
@@ -58,73 +59,80 @@ __device__ void balance_tags(const View& view, int node, int direction) {
   }
 }
 
-/// The shared memory of a block of tag_blocks(): the primitive values of a block's cells, and of
-/// the ghost cells next to its faces. It is smaller than an advance_storage.
-template <class Physics, int n>
-struct tag_storage {
-  using values = typename Physics::values;
-  using cells = block_cells<Physics::dimensions, n>;
-  static constexpr int ghosts = 2 * Physics::dimensions * cells::per_face;
+/// Returns what a criterion reads of a cell: its sample, or the primitive values.
+template <class Criterion, class Values>
+[[nodiscard]] __device__ auto sample_for(const Criterion& criterion, const Values& primitive) {
+  if constexpr (requires { criterion.sample(primitive); }) {
+    return criterion.sample(primitive);
+  } else {
+    return primitive;
+  }
+}
 
-  typename Physics::real primitive[Physics::variables][cells::count + ghosts];
+/// The shared memory of a block of tag_blocks(): samples of a block's cells, and of the ghost cells
+/// next to its faces. It is smaller than an advance_storage.
+template <class View>
+struct tag_storage {
+  static constexpr int dim = View::dim;
+  using values = typename View::values;
+  using cells = typename View::cells;
+  using sample = decltype(sample_for(std::declval<decltype(View::criterion)>(), values{}));
+  static_assert(sizeof(sample) <= sizeof(values), "a sample must not be larger than all values");
+  static constexpr int ghosts = 2 * dim * cells::per_face;
+
+  sample samples[cells::count + ghosts];
 
   /// Returns the entry of the neighbor of a cell, in the block or beyond its face.
-  __device__ static int entry_of_neighbor(int cell, const int (&at)[Physics::dimensions], int axis,
-                                          int side) {
-    if (at[axis] == (side == 0 ? 0 : n - 1)) {
+  __device__ static int entry_of_neighbor(int cell, const int (&at)[dim], int axis, int side) {
+    if (at[axis] == (side == 0 ? 0 : View::cells_along - 1)) {
       return cells::count + face_of(axis, side) * cells::per_face + cells::line_of(axis, cell);
     }
     return side == 0 ? cell - cells::stride(axis) : cell + cells::stride(axis);
   }
-  __device__ void put(int entry, const values& u) {
-    for (int v = 0; v < Physics::variables; ++v) primitive[v][entry] = u[v];
-  }
-  [[nodiscard]] __device__ values get(int entry) const {
-    values u;
-    for (int v = 0; v < Physics::variables; ++v) u[v] = primitive[v][entry];
-    return u;
+  /// Returns the samples of a cell and its neighbors.
+  [[nodiscard]] __device__ auto stencil_of(int cell, const int (&at)[dim]) const {
+    cell_stencil<sample, dim> stencil;
+    stencil.here = samples[cell];
+    for (int axis = 0; axis < dim; ++axis) {
+      stencil.left[axis] = samples[entry_of_neighbor(cell, at, axis, 0)];
+      stencil.right[axis] = samples[entry_of_neighbor(cell, at, axis, 1)];
+    }
+    return stencil;
   }
 };
-template <class View>
-using tag_storage_of = tag_storage<typename View::physics_type, View::cells_along>;
 
-/// Loads a block's cells and ghost cells, each once.
+/// Samples a block's cells and ghost cells, each once.
 template <class View>
-__device__ void load_for_tags(const View& view, tag_storage_of<View>& shared, int node) {
+__device__ void take_samples(const View& view, tag_storage<View>& shared, int node) {
   using cells = typename View::cells;
+  const auto sample = [&](const typename View::values& u) {
+    return sample_for(view.criterion, view.physics.to_primitive(u));
+  };
   for (int cell = static_cast<int>(threadIdx.x); cell < cells::count; cell += regrid_threads) {
-    shared.put(cell, view.physics.to_primitive(view.u_new.load(node, cell)));
+    shared.samples[cell] = sample(view.u_new.load(node, cell));
   }
   const auto ghosts = view.ghosts(view.u_new);
   for (int i = static_cast<int>(threadIdx.x); i < shared.ghosts; i += regrid_threads) {
     const int face = i / cells::per_face;
-    const int axis = face / 2;
-    const int side = face % 2;
+    const int line = i % cells::per_face;
     int at[View::dim];
-    cells::coordinates(
-        cells::on_line(axis, i % cells::per_face, side == 0 ? 0 : View::cells_along - 1), at);
-    shared.put(cells::count + i, view.physics.to_primitive(ghosts.ghost(node, at, axis, side, 1)));
+    cells::coordinates(cells::on_line(face / 2, line, face % 2 == 0 ? 0 : View::cells_along - 1),
+                       at);
+    shared.samples[cells::count + i] = sample(ghosts.ghost(node, at, face / 2, face % 2, 1));
   }
 }
 
 /// Returns the largest indicator of a thread's cells.
 template <class View>
-__device__ typename View::real largest_indicator(const View& view,
-                                                 const tag_storage_of<View>& shared, int node) {
+__device__ typename View::real largest_indicator(const View& view, const tag_storage<View>& shared,
+                                                 int node) {
   using real = typename View::real;
-  constexpr int dim = View::dim;
-  const block_place<dim> place = view.tree.place[node];
+  const auto place = view.tree.place[node];
   real largest = 0;
-  View::cells::for_each(regrid_threads, [&](int cell, const int(&at)[dim]) {
-    cell_stencil<typename View::values, dim> stencil;
-    stencil.here = shared.get(cell);
-    for (int axis = 0; axis < dim; ++axis) {
-      stencil.left[axis] = shared.get(shared.entry_of_neighbor(cell, at, axis, 0));
-      stencil.right[axis] = shared.get(shared.entry_of_neighbor(cell, at, axis, 1));
-    }
-    real where[dim];
+  View::cells::for_each(regrid_threads, [&](int cell, const int(&at)[View::dim]) {
+    real where[View::dim];
     view.center(place, at, where);
-    const real indicator = view.criterion(stencil, place, where);
+    const real indicator = view.criterion(shared.stencil_of(cell, at), place, where);
     largest = indicator > largest ? indicator : largest;
   });
   return largest;
@@ -149,8 +157,8 @@ __global__ void tag_blocks(View view) {
     node = view.tree.first_child[parent] + static_cast<int>(blockIdx.x % view.tree.siblings);
   }
   if (!view.owns(node)) return;
-  auto& shared = dynamic_shared<tag_storage_of<View>>();
-  load_for_tags(view, shared, node);
+  auto& shared = dynamic_shared<tag_storage<View>>();
+  take_samples(view, shared, node);
   __syncthreads();
   const auto indicator = reduce(storage).Reduce(largest_indicator(view, shared, node), maximum{});
   int is_tagged = 0;

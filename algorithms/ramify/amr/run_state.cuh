@@ -52,7 +52,7 @@ struct mesh_state {
   unsigned leaves;
   unsigned leaves_of_level[max_levels];
   unsigned level_begin[max_levels + 1];  ///< where each level's nodes begin in block_lists::nodes
-  unsigned averaged_faces;               ///< entries of block_lists::averaged_faces
+  unsigned averaged_leaves;              ///< entries of block_lists::averaged_leaves
   /// Where the faces of each level's leaves begin in block_lists::corrected_faces.
   unsigned corrected_begin[max_levels + 1];
   unsigned families;  ///< with node numbers, free families included

@@ -14,13 +14,13 @@ namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
 /// Lists, and arrays by node. The capacity of the mesh is that of its arrays.
 struct block_lists {
-  int* leaves;  ///< in Morton order, root block by root block
-  int* nodes;   ///< all nodes, level by level, each level in Morton order
-  // Faces between a leaf and a node of its level with children; an entry is node * faces + face.
-  int* averaged_faces;   ///< of the nodes with children: leaves read the cells there
-  int* corrected_faces;  ///< of the leaves, level by level
-  int* tagged;           ///< blocks to refine, in the order in which they were tagged
-  int* coarsened;        ///< nodes whose children are removed
+  int* leaves;           ///< in Morton order, root block by root block
+  int* nodes;            ///< all nodes, level by level, each level in Morton order
+  int* averaged_leaves;  ///< leaves with coarser neighbors and finer ones
+  /// The faces of leaves to finer blocks, level by level; an entry is leaf * faces + face.
+  int* corrected_faces;
+  int* tagged;     ///< blocks to refine, in the order in which they were tagged
+  int* coarsened;  ///< nodes whose children are removed
   unsigned* free_families;
   // ---- by node ----
   unsigned* is_tagged;
@@ -97,7 +97,7 @@ struct run_view : runtime::chain_link, Part {
     if constexpr (Part::is_part) {
       return this->has_interface;
     } else {
-      return mine.averaged_faces > 0;
+      return mine.corrected_begin[tree.max_level + 1] > 0;
     }
   }
 

@@ -54,51 +54,33 @@ __global__ void average_down(View view, typename View::values_type u, const int*
   });
 }
 
-/// Returns the faces of a block, one bit each, that are less than `layers` cells away from a cell.
-template <int n, int dim>
-[[nodiscard]] __device__ unsigned faces_near(const int (&at)[dim], int layers) {
-  unsigned found = 0;
-  for (int axis = 0; axis < dim; ++axis) {
-    if (at[axis] < layers) found |= 1u << face_of(axis, 0);
-    if (at[axis] >= n - layers) found |= 1u << face_of(axis, 1);
-  }
-  return found;
-}
-
-/// Returns the faces before `face` in a mask.
-[[nodiscard]] __host__ __device__ constexpr unsigned faces_before(unsigned faces, int face) {
-  return faces & ((1u << face) - 1);
-}
-
-/// Averages down to an inner node at a face to a leaf: in the two layers of cells that the leaf
-/// reads. Cells that are near several such faces belong to the first of them. The threads of a
-/// block share the cells.
+/// Averages a leaf down to its part of its parent. The threads of a block share the cells.
 template <class View>
-__device__ void average_down_at_face(const View& view, const typename View::values_type& u,
-                                     int node, int face) {
+__device__ void average_leaf(const View& view, int leaf) {
   using cells = typename View::cells;
-  const unsigned others = faces_before(view.tree.at_interface[node].to_leaf, face);
-  for (int i = static_cast<int>(threadIdx.x); i < cells::ghosts * cells::per_face;
+  constexpr int dim = View::dim;
+  const int parent = view.tree.parent[leaf];
+  const block_place<dim> place = view.tree.place[leaf];
+  for (int i = static_cast<int>(threadIdx.x); i < cells::count / view.tree.siblings;
        i += static_cast<int>(blockDim.x)) {
-    const int depth = i / cells::per_face;
-    const int along = face % 2 == 0 ? depth : View::cells_along - 1 - depth;
-    const int cell = cells::on_line(face / 2, i % cells::per_face, along);
-    int at[View::dim];
-    cells::coordinates(cell, at);
-    if ((faces_near<View::cells_along>(at, cells::ghosts) & others) != 0) continue;
-    u.store(node, cell, average_of_children(view, u, node, at));
+    int at[dim];
+    cells::coordinates_in_child(i, at);
+    for (int axis = 0; axis < dim; ++axis) {
+      at[axis] += static_cast<int>(place.index[axis] & 1) * (View::cells_along / 2);
+    }
+    view.u_new.store(parent, cells::cell_number(at),
+                     average_of_children(view, view.u_new, parent, at));
   }
 }
 
-/// Averages down to all nodes next to leaves of their level, one block per face. The grid reads
-/// leaves and writes inner nodes; therefore the faces need no order.
+/// Averages leaves with coarser neighbors and corrected fluxes down to their parents, which the
+/// neighbors read, one block each. advance_blocks() does it for leaves without corrected fluxes.
 template <class View>
-__global__ void average_down_at_interface(View view, typename View::values_type u) {
+__global__ void average_leaves(View view) {
   const traced here(view.trace, __func__);
-  const int entry = view.lists.averaged_faces[blockIdx.x];
+  const int leaf = view.lists.averaged_leaves[blockIdx.x];
   grid_dependency_synchronize();
-  if (view.state->clock.dt == 0) return;
-  average_down_at_face(view, u, entry / view.tree.faces, entry % view.tree.faces);
+  average_leaf(view, leaf);
 }
 
 /// Returns the fine flux through the part of a coarse-fine face that belongs to one coarse cell:
@@ -124,6 +106,17 @@ __device__ typename View::real fine_flux(const View& view, int neighbor, const i
     }
     return fine[cells::line_of(axis, cells::cell_number(there))];
   });
+}
+
+/// Returns the faces of a block, one bit each, at which the cell `at` is one of the last cells.
+template <int n, int dim>
+[[nodiscard]] __device__ unsigned faces_of_cell(const int (&at)[dim]) {
+  unsigned found = 0;
+  for (int axis = 0; axis < dim; ++axis) {
+    if (at[axis] == 0) found |= 1u << face_of(axis, 0);
+    if (at[axis] == n - 1) found |= 1u << face_of(axis, 1);
+  }
+  return found;
 }
 
 /// Returns the flux correction of a variable of one cell: the sum over the faces in `corrected`.
@@ -171,8 +164,8 @@ __global__ void reflux(View view, const int* faces) {
         cells::on_line(face / 2, item % cells::per_face, face % 2 == 0 ? 0 : View::cells_along - 1);
     int at[View::dim];
     cells::coordinates(cell, at);
-    const unsigned corrected = finer & faces_near<View::cells_along>(at, 1);
-    if (faces_before(corrected, face) != 0) continue;
+    const unsigned corrected = finer & faces_of_cell<View::cells_along>(at);
+    if ((corrected & ((1u << face) - 1)) != 0) continue;  // an earlier face has the cell, too
     view.u_new.data[view.u_new.offset(node, v, cell)] +=
         flux_correction(view, node, cell, at, corrected, v);
   }

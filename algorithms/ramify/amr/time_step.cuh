@@ -115,30 +115,30 @@ __device__ void start_step(const View& view) {
   clock.dt = length;
 }
 
-/// Completes the values of the previous step, and finds the largest rate at which waves cross the
-/// cells of each level. The last block to arrive starts the step. One block for each of the first
-/// `faces` entries of averaged_faces, then one per leaf.
+/// Averages leaves down, and finds the largest rate at which waves cross the cells of each level.
+/// The last block to arrive starts the step. One block for each of the first `averaged` entries of
+/// averaged_leaves, then one per leaf.
 ///
 /// In a part of a mesh, choose_dt() starts the step when the rates of all parts are known.
 template <class View>
-__global__ void begin_step(View view, unsigned faces) {
+__global__ void begin_step(View view, unsigned averaged) {
   const traced here(view.trace, __func__);
   using reduce = block_reduce<double, step_threads>;
   __shared__ typename reduce::TempStorage storage;
-  const bool is_face = blockIdx.x < faces;
-  const unsigned number = is_face ? blockIdx.x : blockIdx.x - faces;
-  const int entry = is_face ? view.lists.averaged_faces[number] : view.lists.leaves[number];
+  const bool averages = blockIdx.x < averaged;
+  const unsigned number = averages ? blockIdx.x : blockIdx.x - averaged;
+  const int node = averages ? view.lists.averaged_leaves[number] : view.lists.leaves[number];
   grid_dependency_synchronize();
   run_state& state = *view.state;
   if (state.next != phase::step) {
     // Another phase is due, or none: a captured loop always runs once.
-  } else if (is_face) {
-    average_down_at_face(view, view.u_new, entry / view.tree.faces, entry % view.tree.faces);
+  } else if (averages) {
+    average_leaf(view, node);
   } else {
-    const double largest = reduce(storage).Reduce(largest_rate(view, entry, number), maximum{});
+    const double largest = reduce(storage).Reduce(largest_rate(view, node, number), maximum{});
     if (threadIdx.x == 0) {
       const auto bits = static_cast<unsigned long long>(__double_as_longlong(largest));
-      atomicMax(&state.clock.max_rate[view.tree.place[entry].level], bits);
+      atomicMax(&state.clock.max_rate[view.tree.place[node].level], bits);
     }
   }
   if constexpr (!View::is_part) {

@@ -104,8 +104,11 @@ struct selected_criterion {
         loehner{options.criterion_variable, static_cast<real>(options.loehner_filter)} {}
   selected_criterion() = default;
 
-  __device__ real operator()(const cell_stencil<typename Physics::values, dim>& u,
-                             const block_place<dim>& place, const real (&where)[dim]) const {
+  [[nodiscard]] __device__ real sample(const typename Physics::values& primitive) const {
+    return gradient.sample(primitive);  // both read the same variable
+  }
+  __device__ real operator()(const cell_stencil<real, dim>& u, const block_place<dim>& place,
+                             const real (&where)[dim]) const {
     return is_loehner ? loehner(u, place, where) : gradient(u, place, where);
   }
 };
