@@ -12,12 +12,13 @@
 /// that kernels call with primitive values. The largest result in a block is compared with
 /// amr_regrid_config::refine_above and coarsen_below.
 ///
-/// A criterion that reads less than all values may have a member `sample(const values&) const`. Then
-/// kernels keep only its result, which must not be larger than `values`, for each cell, and call
-/// the functor with a cell_stencil of samples. On an H200 this halves the time of a regrid's tags.
+/// A criterion that reads less than all values may have a type `sample_type`, not larger than
+/// `values`, and a member `sample_type sample(const values&) const`. Then kernels keep only the
+/// sample of each cell, and call the functor with a cell_stencil<sample_type, dim>.
 
 #include <ramify/amr/mesh.cuh>
 #include <ramify/amr/rounding.cuh>
+#include <ramify/amr/state.cuh>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::inline RAMIFY_BUILD {
@@ -32,9 +33,10 @@ struct cell_stencil {
 
 /// Returns the stencil of the samples that a criterion takes of primitive values.
 template <class Criterion, class Values, int dim>
-[[nodiscard]] __device__ auto sample_stencil(const Criterion& criterion,
-                                             const cell_stencil<Values, dim>& u) {
-  cell_stencil<decltype(criterion.sample(u.here)), dim> samples{criterion.sample(u.here), {}, {}};
+[[nodiscard]] __device__ cell_stencil<typename Criterion::sample_type, dim> sample_stencil(
+    const Criterion& criterion, const cell_stencil<Values, dim>& u) {
+  cell_stencil<typename Criterion::sample_type, dim> samples;
+  samples.here = criterion.sample(u.here);
   for (int axis = 0; axis < dim; ++axis) {
     samples.left[axis] = criterion.sample(u.left[axis]);
     samples.right[axis] = criterion.sample(u.right[axis]);
@@ -44,12 +46,12 @@ template <class Criterion, class Values, int dim>
 
 /// Returns values[which]. It selects among constant indices: an index in a register would put the
 /// values into local memory.
-template <class Values>
-[[nodiscard]] __device__ auto entry_of(const Values& values, int which) {
-  auto found = values[0];
+template <class Real, int count>
+[[nodiscard]] __device__ Real entry_of(const state<Real, count>& values, int which) {
+  Real found = values[0];
   RAMIFY_UNROLL
-  for (int v = 1; v < Values::size; ++v) {
-    const auto other = values[v];
+  for (int v = 1; v < count; ++v) {
+    const Real other = values[v];
     found = v == which ? other : found;
   }
   return found;
@@ -63,12 +65,13 @@ template <class Values>
 template <class Physics>
 struct gradient_criterion {
   using real = typename Physics::real;
+  using sample_type = real;
   static constexpr int dim = Physics::dimensions;
 
   int variable = 0;  ///< index of a primitive value
   real floor = real(1e-10);
 
-  [[nodiscard]] __device__ real sample(const typename Physics::values& primitive) const {
+  [[nodiscard]] __device__ sample_type sample(const typename Physics::values& primitive) const {
     return entry_of(primitive, variable);
   }
   __device__ real operator()(const cell_stencil<real, dim>& u, const block_place<dim>&,
@@ -100,12 +103,13 @@ struct gradient_criterion {
 template <class Physics>
 struct loehner_criterion {
   using real = typename Physics::real;
+  using sample_type = real;
   static constexpr int dim = Physics::dimensions;
 
   int variable = 0;  ///< index of a primitive value
   real filter = real(0.01);
 
-  [[nodiscard]] __device__ real sample(const typename Physics::values& primitive) const {
+  [[nodiscard]] __device__ sample_type sample(const typename Physics::values& primitive) const {
     return entry_of(primitive, variable);
   }
   __device__ real operator()(const cell_stencil<real, dim>& u, const block_place<dim>&,

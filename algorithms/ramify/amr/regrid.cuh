@@ -14,7 +14,6 @@
 #include <ramify/amr/synchronize.cuh>
 #include <ramify/runtime/collectives.cuh>
 #include <ramify/runtime/shared.cuh>
-#include <utility>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
@@ -59,25 +58,31 @@ __device__ void balance_tags(const View& view, int node, int direction) {
   }
 }
 
-/// Returns what a criterion reads of a cell: its sample, or the primitive values.
+/// What kernels keep of a cell for a criterion: its sample, or all primitive values.
 template <class Criterion, class Values>
-[[nodiscard]] __device__ auto sample_for(const Criterion& criterion, const Values& primitive) {
-  if constexpr (requires { criterion.sample(primitive); }) {
+struct sampling {
+  using type = Values;
+  __device__ static type take(const Criterion&, const Values& primitive) { return primitive; }
+};
+template <class Criterion, class Values>
+requires requires { typename Criterion::sample_type; }
+struct sampling<Criterion, Values> {
+  using type = typename Criterion::sample_type;
+  static_assert(sizeof(type) <= sizeof(Values), "a sample must not be larger than all values");
+  __device__ static type take(const Criterion& criterion, const Values& primitive) {
     return criterion.sample(primitive);
-  } else {
-    return primitive;
   }
-}
+};
+template <class View>
+using sampling_of = sampling<decltype(View::criterion), typename View::values>;
 
 /// The shared memory of a block of tag_blocks(): samples of a block's cells, and of the ghost cells
 /// next to its faces. It is smaller than an advance_storage.
 template <class View>
 struct tag_storage {
   static constexpr int dim = View::dim;
-  using values = typename View::values;
   using cells = typename View::cells;
-  using sample = decltype(sample_for(std::declval<decltype(View::criterion)>(), values{}));
-  static_assert(sizeof(sample) <= sizeof(values), "a sample must not be larger than all values");
+  using sample = typename sampling_of<View>::type;
   static constexpr int ghosts = 2 * dim * cells::per_face;
 
   sample samples[cells::count + ghosts];
@@ -90,7 +95,8 @@ struct tag_storage {
     return side == 0 ? cell - cells::stride(axis) : cell + cells::stride(axis);
   }
   /// Returns the samples of a cell and its neighbors.
-  [[nodiscard]] __device__ auto stencil_of(int cell, const int (&at)[dim]) const {
+  [[nodiscard]] __device__ cell_stencil<sample, dim> stencil_of(int cell,
+                                                                const int (&at)[dim]) const {
     cell_stencil<sample, dim> stencil;
     stencil.here = samples[cell];
     for (int axis = 0; axis < dim; ++axis) {
@@ -106,7 +112,7 @@ template <class View>
 __device__ void take_samples(const View& view, tag_storage<View>& shared, int node) {
   using cells = typename View::cells;
   const auto sample = [&](const typename View::values& u) {
-    return sample_for(view.criterion, view.physics.to_primitive(u));
+    return sampling_of<View>::take(view.criterion, view.physics.to_primitive(u));
   };
   for (int cell = static_cast<int>(threadIdx.x); cell < cells::count; cell += regrid_threads) {
     shared.samples[cell] = sample(view.u_new.load(node, cell));
