@@ -41,6 +41,7 @@ struct basic_run_parts {
   trace_recorder recorder;
   mesh_type mesh;
   device_buffer<std::byte> scratch;  ///< used by the run_controls, one after another
+  pinned_buffer<run_state> pinned_state{1};
   amr_report report;
   run_state state{};       ///< after the last complete chain
   unsigned graphs = 0;     ///< captured chains, which contain the addresses of the mesh
@@ -140,7 +141,10 @@ class phase_run {
  private:
   [[nodiscard]] program make_program() const {
     program result{parts_->mesh.view(), fill_};
-    if constexpr (requires { result.launches_ahead; }) result.launches_ahead = launches_ahead_;
+    if constexpr (requires { result.pinned_state; }) {
+      result.pinned_state = parts_->pinned_state.data();
+      result.launches_ahead = launches_ahead_;
+    }
     return result;
   }
 

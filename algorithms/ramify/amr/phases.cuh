@@ -296,6 +296,7 @@ inline constexpr unsigned max_grids_of_regrid = 8;  ///< the maximum for a phase
 template <class View, class Fill>
 struct run_program : View {
   Fill fill;
+  run_state* pinned_state = nullptr;  ///< see launch_chain.cuh
   bool launches_ahead = false;  ///< whether the host launches phases without waiting for the state
 
   [[nodiscard]] __host__ __device__ unsigned slots_of(const run_state& now) const {
