@@ -32,11 +32,12 @@ namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
 /// A stage of the Runge-Kutta method on one level.
 struct rk_stage {
-  int index;       ///< 0: first stage, 1: second stage
-  double begin;    ///< when this level's step begins, counted in steps of level 0
-  double length;   ///< length of this level's step, counted in steps of level 0
-  double elapsed;  ///< share of the next coarser level's step that has elapsed
-  bool first;      ///< whether it is the first stage within the next coarser level's step
+  int index;               ///< 0: first stage, 1: second stage
+  double begin;            ///< when this level's step begins, counted in steps of level 0
+  double length;           ///< length of this level's step, counted in steps of level 0
+  double elapsed;          ///< share of the next coarser level's step that has elapsed
+  bool first;              ///< whether it is the first stage within the next coarser level's step
+  bool keeps_old = false;  ///< whether finer levels read the values before this step
 };
 
 template <class View>
@@ -137,7 +138,7 @@ __device__ void store_new_values(const View& view, const rk_stage& stage, storag
       next = u + change;
       view.u_stage.store(node, cell, next);
     } else {
-      if (view.step.subcycle) view.u_old.store(node, cell, u);
+      if (stage.keeps_old) view.u_old.store(node, cell, u);
       const values last = view.u_stage.load(node, cell);
       next = real(0.5) * (u + (last + change));
       view.u_new.store(node, cell, next);

@@ -137,11 +137,12 @@ struct advance_level {
     // 1. This level's step. Inner nodes take it, too: leaves next to them read them in the second
     //    stage.
     const unsigned nodes = mesh->level_begin[level];
+    const bool is_finest = level == view.finest_level_of(*mesh);
     launch_stages(view, grids, level, view.lists.nodes + nodes,
                   mesh->level_begin[level + 1] - nodes,
-                  {0, begin, 1.0 / double(1u << level), first ? 0.0 : 0.5, first});
+                  {0, begin, 1.0 / double(1u << level), first ? 0.0 : 0.5, first, !is_finest});
     // 2. Base case: there is no finer level.
-    if (level == view.finest_level_of(*mesh)) return;
+    if (is_finest) return;
     view.share_level(grids, level);
     // 3. Recurse: the next finer level takes two steps. Join: tasks run one after another, each
     //    after everything that the previous one has launched.

@@ -144,6 +144,15 @@ __device__ typename View::real largest_indicator(const View& view, const tag_sto
   return largest;
 }
 
+/// Returns the block that block i of tag_blocks() evaluates.
+template <class View>
+[[nodiscard]] __device__ int block_to_tag(const View& view, unsigned i) {
+  const regrid_state& regrid = view.state->regrid;
+  if (regrid.refine_count == 0) return view.lists.leaves[i];
+  const int parent = view.lists.tagged[regrid.refine_begin + i / view.tree.siblings];
+  return view.tree.first_child[parent] + static_cast<int>(i % view.tree.siblings);
+}
+
 /// Evaluates the criterion in leaves, tags those to be refined, and balances the tags. The leaves
 /// are all leaves, or the children that the previous round of this regrid created. One block per
 /// leaf; it needs sizeof(tag_storage) bytes of dynamic shared memory.
@@ -153,15 +162,8 @@ __global__ void tag_blocks(View view) {
   grid_dependency_synchronize();
   using reduce = block_reduce<typename View::real, regrid_threads>;
   __shared__ typename reduce::TempStorage storage;
-  const regrid_state& regrid = view.state->regrid;
   if (view.state->next != phase::tag) return;  // launched ahead, and another phase is due
-  int node = 0;
-  if (regrid.refine_count == 0) {
-    node = view.lists.leaves[blockIdx.x];
-  } else {
-    const int parent = view.lists.tagged[regrid.refine_begin + blockIdx.x / view.tree.siblings];
-    node = view.tree.first_child[parent] + static_cast<int>(blockIdx.x % view.tree.siblings);
-  }
+  const int node = block_to_tag(view, blockIdx.x);
   if (!view.owns(node)) return;
   auto& shared = dynamic_shared<tag_storage<View>>();
   take_samples(view, shared, node);
