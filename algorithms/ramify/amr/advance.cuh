@@ -197,7 +197,8 @@ __global__ void __launch_bounds__(
   if (number >= count) return;  // the whole team
   storage_of<View>& shared = (&dynamic_shared<storage_of<View>>())[team.index];
   const auto rank = static_cast<int>(team.rank);
-  const int node = nodes[number];
+  // The second stage begins with the blocks that the first one wrote last: they are in the cache.
+  const int node = nodes[stage.index == 0 ? number : count - 1 - number];
   const auto place = view.tree.place[node];
   const interface_faces faces = view.tree.at_interface[node];
   // The previous grid of the step does not change the mesh, so the reads above do not wait for it.
@@ -294,9 +295,9 @@ __global__ void __launch_bounds__(
     }
   }
   team.sync();
-  // Coarser leaves read the parent. If fluxes are corrected later, begin_step() averages.
-  const bool averages =
-      faces.to_coarse != 0 && !view.step.subcycle && (stage.index == 0 || faces.to_fine == 0);
+  // Coarser leaves read the parent. If fluxes are corrected later, complete_leaf() averages.
+  const bool is_corrected = stage.index == 1 && view.step.reflux && faces.to_fine != 0;
+  const bool averages = faces.to_coarse != 0 && !view.step.subcycle && !is_corrected;
   store_new_values(view, stage, shared, node, rank, averages);
   if (!averages) return;
   team.sync();

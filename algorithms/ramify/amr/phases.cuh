@@ -16,6 +16,7 @@
 /// as the task advance_level. The host runs it as a function, kernels as a tail launch.
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <ramify/amr/advance.cuh>
 #include <ramify/amr/next_phase.cuh>
@@ -92,14 +93,13 @@ __host__ __device__ void launch_reflux(const View& view, const mesh_state& mesh,
         view.lists.corrected_faces + first);
 }
 
-/// Launches a step of all levels at once, after begin_step().
+/// Launches the flux correction of all levels.
 template <class View, class Grids>
-__host__ __device__ void launch_all_levels(const View& view, const mesh_state& mesh, Grids& grids) {
-  launch_stages(view, grids, all_levels, view.lists.leaves, mesh.leaves, {0, 0.0, 1.0, 0.0, true});
-  if (view.step.reflux && view.has_interface_in(mesh)) {
-    view.share_flux_registers(grids, all_levels);
-    launch_reflux(view, mesh, 0, view.tree.max_level + 1, grids);
-  }
+__host__ __device__ void launch_reflux_of_all(const View& view, const mesh_state& mesh,
+                                              Grids& grids) {
+  if (!view.step.reflux || !view.has_interface_in(mesh)) return;
+  view.share_flux_registers(grids, all_levels);
+  launch_reflux(view, mesh, 0, view.tree.max_level + 1, grids);
 }
 
 /// Task: synchronizes a level with the next finer level after their steps.
@@ -171,15 +171,15 @@ struct end_steps {
 /// Launches the beginning of a step.
 template <class View, class Grids>
 __host__ __device__ void launch_begin_step(const View& view, const mesh_state& mesh, Grids& grids) {
-  const unsigned averaged = view.step.subcycle ? 0 : mesh.averaged_leaves;
-  grids(begin_step<View>, view.shape(averaged + mesh.leaves, step_threads), view, averaged);
+  grids(begin_step<View>, view.shape(mesh.leaves, step_threads), view);
   if constexpr (View::is_part) {
     view.combine_rates(grids);
     grids(choose_dt<View>, view.shape(1, 1), view);
   }
 }
 
-/// Launches `steps` steps and the end of their phase. With subcycling, `steps` must be 1.
+/// Launches `steps` steps and the end of their phase. With subcycling, `steps` must be 1. Without,
+/// begin_step() completes the previous step, and the last grids complete the last one.
 template <bool in_loop, class View, class Grids>
 __host__ __device__ void launch_steps(const View& view, const mesh_state& mesh, unsigned steps,
                                       Grids& grids) {
@@ -192,9 +192,13 @@ __host__ __device__ void launch_steps(const View& view, const mesh_state& mesh, 
   }
   for (unsigned step = 0; step < steps; ++step) {
     launch_begin_step(view, mesh, grids);
-    launch_all_levels(view, mesh, grids);
+    launch_stages(view, grids, all_levels, view.lists.leaves, mesh.leaves,
+                  {0, 0.0, 1.0, 0.0, true});
+    if constexpr (View::is_part) launch_reflux_of_all(view, mesh, grids);
   }
-  grids(average_leaves<View>, view.shape(mesh.averaged_leaves, step_threads), view);
+  if constexpr (!View::is_part) launch_reflux_of_all(view, mesh, grids);
+  grids(average_leaves<View>, view.shape(mesh.averaged_leaves, step_threads), view,
+        view.lists.averaged_leaves);
   end(view, grids);
 }
 
@@ -254,6 +258,22 @@ __host__ __device__ void launch_changes(const View& view, const run_state& state
   grids(order_blocks<View>, view.shape(1, order_threads), view);
 }
 
+/// Launches the averages of new or changed blocks. Without subcycling only those that leaves read.
+template <class View, class Grids>
+__host__ __device__ void launch_averages(const View& view, const mesh_state& mesh, Grids& grids) {
+  if (!view.step.subcycle) {
+    grids(average_leaves<View>, view.shape(mesh.leaves, step_threads), view, view.lists.leaves);
+    return;
+  }
+  for (int level = view.finest_level_of(mesh) - 1; level >= 0; --level) {
+    view.share_children(grids, level);
+    const unsigned begin = mesh.level_begin[level];
+    grids(average_down<View>,
+          view.shape(mesh.level_begin[level + 1] - begin, average_threads<View>), view, view.u_new,
+          view.lists.nodes + begin);
+  }
+}
+
 /// Launches a phase other than phase::step.
 template <class View, class Fill, class Grids>
 __host__ __device__ void launch_regrid_phase(const View& view, const run_state& state,
@@ -263,15 +283,7 @@ __host__ __device__ void launch_regrid_phase(const View& view, const run_state& 
     case phase::idle:
     case phase::step: return;
     case phase::begin: break;
-    case phase::average_down:
-      for (int level = view.finest_level_of(mesh) - 1; level >= 0; --level) {
-        view.share_children(grids, level);
-        const unsigned begin = mesh.level_begin[level];
-        grids(average_down<View>,
-              view.shape(mesh.level_begin[level + 1] - begin, average_threads<View>), view,
-              view.u_new, view.lists.nodes + begin);
-      }
-      break;
+    case phase::average_down: launch_averages(view, mesh, grids); break;
     case phase::tag: launch_tags(view, state, grids); break;
     case phase::change_mesh: launch_changes(view, state, fill, grids); break;
   }
@@ -280,7 +292,7 @@ __host__ __device__ void launch_regrid_phase(const View& view, const run_state& 
 
 // ---- the program -------------------------------------------------------------------------------
 
-inline constexpr unsigned max_grids_of_step = 4;    ///< the maximum for a step without recursion
+inline constexpr unsigned max_grids_of_step = 3;    ///< the maximum for a step without recursion
 inline constexpr unsigned max_grids_of_regrid = 8;  ///< the maximum for a phase of a regrid
 
 /// The launch slots that a phase needs for its grids.
@@ -288,7 +300,7 @@ inline constexpr unsigned max_grids_of_regrid = 8;  ///< the maximum for a phase
                                                                  unsigned steps = 1) {
   const unsigned levels = static_cast<unsigned>(max_level) + 1;
   // Each level of the recursion has at most 3 grids and 3 tail launches pending.
-  const unsigned step = subcycle ? 6 * levels + 3 : max_grids_of_step * steps + 2;
+  const unsigned step = subcycle ? 6 * levels + 3 : max_grids_of_step * steps + 4;
   const unsigned regrid = (levels > max_grids_of_regrid ? levels : max_grids_of_regrid) + 1;
   return step > regrid ? step : regrid;
 }
@@ -341,8 +353,11 @@ struct run_program : View {
     time_state& clock = next.clock;
     clock.steps = steps;
     const bool mesh_may_change = now.regrid.refine_count > 0 || now.regrid.coarsen_count > 0;
-    const double expected = clock.last_dt > 0 ? (clock.stop - clock.time) / clock.last_dt : 0;
-    const double ahead = std::min(expected, double(max_steps_ahead));
+    double ahead = max_steps_ahead;
+    if (std::isfinite(clock.stop)) {
+      const double left = clock.last_dt > 0 ? (clock.stop - clock.time) / clock.last_dt : 0;
+      ahead = std::min(ahead, left);
+    }
     while (clock.steps <= clock.stop_step && double(clock.steps - now.clock.steps) < ahead) {
       begin_steps(view, next);
       if (next.next == phase::step) {
