@@ -295,7 +295,7 @@ __global__ void __launch_bounds__(
     }
   }
   team.sync();
-  // Coarser leaves read the parent. If fluxes are corrected later, complete_leaf() averages.
+  // Coarser leaves read the parent. If fluxes are corrected later, begin_step() averages.
   const bool is_corrected = stage.index == 1 && view.step.reflux && faces.to_fine != 0;
   const bool averages = faces.to_coarse != 0 && !view.step.subcycle && !is_corrected;
   store_new_values(view, stage, shared, node, rank, averages);

@@ -79,10 +79,9 @@ struct gradient_criterion {
     real largest = 0;
     for (int axis = 0; axis < dim; ++axis) {
       const real jump = std::fabs(u.right[axis] - u.left[axis]);
-      const real share = jump / (detail::amr::times(real(2), std::fabs(u.here)) + floor);
-      largest = share > largest ? share : largest;
+      largest = jump > largest ? jump : largest;
     }
-    return largest;
+    return largest / (detail::amr::times(real(2), std::fabs(u.here)) + floor);
   }
   __device__ real operator()(const cell_stencil<typename Physics::values, dim>& u,
                              const block_place<dim>& place, const real (&where)[dim]) const {

@@ -93,13 +93,14 @@ __host__ __device__ void launch_reflux(const View& view, const mesh_state& mesh,
         view.lists.corrected_faces + first);
 }
 
-/// Launches the flux correction of all levels.
+/// Launches a step of all levels at once, after begin_step().
 template <class View, class Grids>
-__host__ __device__ void launch_reflux_of_all(const View& view, const mesh_state& mesh,
-                                              Grids& grids) {
-  if (!view.step.reflux || !view.has_interface_in(mesh)) return;
-  view.share_flux_registers(grids, all_levels);
-  launch_reflux(view, mesh, 0, view.tree.max_level + 1, grids);
+__host__ __device__ void launch_all_levels(const View& view, const mesh_state& mesh, Grids& grids) {
+  launch_stages(view, grids, all_levels, view.lists.leaves, mesh.leaves, {0, 0.0, 1.0, 0.0, true});
+  if (view.step.reflux && view.has_interface_in(mesh)) {
+    view.share_flux_registers(grids, all_levels);
+    launch_reflux(view, mesh, 0, view.tree.max_level + 1, grids);
+  }
 }
 
 /// Task: synchronizes a level with the next finer level after their steps.
@@ -171,15 +172,15 @@ struct end_steps {
 /// Launches the beginning of a step.
 template <class View, class Grids>
 __host__ __device__ void launch_begin_step(const View& view, const mesh_state& mesh, Grids& grids) {
-  grids(begin_step<View>, view.shape(mesh.leaves, step_threads), view);
+  const unsigned averaged = view.step.subcycle ? 0 : mesh.averaged_leaves;
+  grids(begin_step<View>, view.shape(averaged + mesh.leaves, step_threads), view, averaged);
   if constexpr (View::is_part) {
     view.combine_rates(grids);
     grids(choose_dt<View>, view.shape(1, 1), view);
   }
 }
 
-/// Launches `steps` steps and the end of their phase. With subcycling, `steps` must be 1. Without,
-/// begin_step() completes the previous step, and the last grids complete the last one.
+/// Launches `steps` steps and the end of their phase. With subcycling, `steps` must be 1.
 template <bool in_loop, class View, class Grids>
 __host__ __device__ void launch_steps(const View& view, const mesh_state& mesh, unsigned steps,
                                       Grids& grids) {
@@ -192,11 +193,8 @@ __host__ __device__ void launch_steps(const View& view, const mesh_state& mesh, 
   }
   for (unsigned step = 0; step < steps; ++step) {
     launch_begin_step(view, mesh, grids);
-    launch_stages(view, grids, all_levels, view.lists.leaves, mesh.leaves,
-                  {0, 0.0, 1.0, 0.0, true});
-    if constexpr (View::is_part) launch_reflux_of_all(view, mesh, grids);
+    launch_all_levels(view, mesh, grids);
   }
-  if constexpr (!View::is_part) launch_reflux_of_all(view, mesh, grids);
   grids(average_leaves<View>, view.shape(mesh.averaged_leaves, step_threads), view,
         view.lists.averaged_leaves);
   end(view, grids);
@@ -292,7 +290,7 @@ __host__ __device__ void launch_regrid_phase(const View& view, const run_state& 
 
 // ---- the program -------------------------------------------------------------------------------
 
-inline constexpr unsigned max_grids_of_step = 3;    ///< the maximum for a step without recursion
+inline constexpr unsigned max_grids_of_step = 4;    ///< the maximum for a step without recursion
 inline constexpr unsigned max_grids_of_regrid = 8;  ///< the maximum for a phase of a regrid
 
 /// The launch slots that a phase needs for its grids.
@@ -300,7 +298,7 @@ inline constexpr unsigned max_grids_of_regrid = 8;  ///< the maximum for a phase
                                                                  unsigned steps = 1) {
   const unsigned levels = static_cast<unsigned>(max_level) + 1;
   // Each level of the recursion has at most 3 grids and 3 tail launches pending.
-  const unsigned step = subcycle ? 6 * levels + 3 : max_grids_of_step * steps + 4;
+  const unsigned step = subcycle ? 6 * levels + 3 : max_grids_of_step * steps + 3;
   const unsigned regrid = (levels > max_grids_of_regrid ? levels : max_grids_of_regrid) + 1;
   return step > regrid ? step : regrid;
 }

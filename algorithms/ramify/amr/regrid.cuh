@@ -13,7 +13,6 @@
 #include <ramify/amr/run_view.cuh>
 #include <ramify/amr/synchronize.cuh>
 #include <ramify/runtime/collectives.cuh>
-#include <ramify/runtime/residency.cuh>
 #include <ramify/runtime/shared.cuh>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
@@ -115,19 +114,9 @@ __device__ void take_samples(const View& view, tag_storage<View>& shared, int no
   const auto sample = [&](const typename View::values& u) {
     return sampling_of<View>::take(view.criterion, view.physics.to_primitive(u));
   };
-#if TAG_UNROLL
-  RAMIFY_UNROLL
-  for (int first = 0; first < cells::count; first += regrid_threads) {
-    const int cell = first + static_cast<int>(threadIdx.x);
-    if (cells::count % regrid_threads == 0 || cell < cells::count) {
-      shared.samples[cell] = sample(view.u_new.load(node, cell));
-    }
-  }
-#else
   for (int cell = static_cast<int>(threadIdx.x); cell < cells::count; cell += regrid_threads) {
     shared.samples[cell] = sample(view.u_new.load(node, cell));
   }
-#endif
   const auto ghosts = view.ghosts(view.u_new);
   for (int i = static_cast<int>(threadIdx.x); i < shared.ghosts; i += regrid_threads) {
     const int face = i / cells::per_face;
@@ -168,11 +157,7 @@ template <class View>
 /// are all leaves, or the children that the previous round of this regrid created. One block per
 /// leaf; it needs sizeof(tag_storage) bytes of dynamic shared memory.
 template <class View>
-__global__ void
-#if TAG_BLOCKS
-__maxnreg__(max_registers(regrid_threads, TAG_BLOCKS))
-#endif
-    tag_blocks(View view) {
+__global__ void tag_blocks(View view) {
   const traced here(view.trace, __func__);
   grid_dependency_synchronize();
   using reduce = block_reduce<typename View::real, regrid_threads>;

@@ -143,13 +143,20 @@ __device__ typename View::real flux_correction(const View& view, int node, int c
   return change;
 }
 
-/// Flux correction (Berger & Colella, J. Comput. Phys. 82 (1989) 64) at a face of a coarse leaf:
-/// replaces the flux that the leaf computed by the fluxes of the fine blocks. `finer` are all its
-/// faces to finer blocks. A cell at several of them gathers its corrections at the first, so that
-/// their sum has one order. The threads of a block share the cells.
+/// Flux correction (Berger & Colella, J. Comput. Phys. 82 (1989) 64): replaces the flux that a
+/// coarse leaf computed at a coarse-fine face by the fluxes of the fine blocks. One block for each
+/// entry of a list of faces. A cell at several such faces gathers its corrections at the first of
+/// them, so that their sum has one order.
 template <class View>
-__device__ void correct_at_face(const View& view, int leaf, int face, unsigned finer) {
+__global__ void reflux(View view, const int* faces) {
+  const traced here(view.trace, __func__);
   using cells = typename View::cells;
+  const int entry = faces[blockIdx.x];
+  const int leaf = entry / view.tree.faces;
+  const int face = entry % view.tree.faces;
+  const unsigned finer = view.tree.at_interface[leaf].to_fine;
+  grid_dependency_synchronize();
+  if (view.state->clock.dt == 0) return;
   for (int item = static_cast<int>(threadIdx.x);
        item < View::physics_type::variables * cells::per_face;
        item += static_cast<int>(blockDim.x)) {
@@ -163,33 +170,6 @@ __device__ void correct_at_face(const View& view, int leaf, int face, unsigned f
     view.u_new.data[view.u_new.offset(leaf, v, cell)] +=
         flux_correction(view, leaf, cell, at, corrected, v);
   }
-}
-
-/// Corrects fluxes after a step. One block for each entry of a list of faces.
-template <class View>
-__global__ void reflux(View view, const int* faces) {
-  const traced here(view.trace, __func__);
-  const int entry = faces[blockIdx.x];
-  const int leaf = entry / view.tree.faces;
-  const unsigned finer = view.tree.at_interface[leaf].to_fine;
-  grid_dependency_synchronize();
-  if (view.state->clock.dt == 0) return;
-  correct_at_face(view, leaf, entry % view.tree.faces, finer);
-}
-
-/// Completes a leaf next to finer blocks after a step of all levels: corrects its fluxes, and
-/// averages it down if it has coarser neighbors, too. All threads of the block must call it.
-template <class View>
-__device__ void complete_leaf(const View& view, int leaf) {
-  const interface_faces faces = view.tree.at_interface[leaf];
-  if (view.step.subcycle || !view.step.reflux || faces.to_fine == 0) return;
-  if (!View::is_part && view.state->clock.dt != 0) {  // parts correct when they have all fluxes
-    for (int face = 0; face < view.tree.faces; ++face) {
-      if ((faces.to_fine >> face & 1) != 0) correct_at_face(view, leaf, face, faces.to_fine);
-    }
-    __syncthreads();
-  }
-  if (faces.to_coarse != 0) average_leaf(view, leaf);
 }
 
 }  // namespace ramify::detail::amr::inline RAMIFY_BUILD

@@ -115,24 +115,28 @@ __device__ void start_step(const View& view) {
   clock.dt = length;
 }
 
-/// Completes the previous step, and finds the largest rate at which waves cross the cells of each
-/// level. The last block to arrive starts the step. One block per leaf.
+/// Averages leaves down, and finds the largest rate at which waves cross the cells of each level.
+/// The last block to arrive starts the step. One block for each of the first `averaged` entries of
+/// averaged_leaves, then one per leaf: first those that the previous grid wrote last, because their
+/// values are in the cache.
 ///
-/// The blocks begin with the leaves that the previous grid wrote last, because their values are in
-/// the cache. In a part of a mesh, choose_dt() starts the step when the rates of all parts are
-/// known.
+/// In a part of a mesh, choose_dt() starts the step when the rates of all parts are known.
 template <class View>
-__global__ void begin_step(View view) {
+__global__ void begin_step(View view, unsigned averaged) {
   const traced here(view.trace, __func__);
   using reduce = block_reduce<double, step_threads>;
   __shared__ typename reduce::TempStorage storage;
-  const unsigned number = gridDim.x - 1 - blockIdx.x;
-  const int node = view.lists.leaves[number];
+  const bool averages = blockIdx.x < averaged;
+  const unsigned number = averages ? blockIdx.x : gridDim.x - 1 - blockIdx.x;
+  const int node = averages ? view.lists.averaged_leaves[number] : view.lists.leaves[number];
   const int level = view.tree.place[node].level;
   grid_dependency_synchronize();
   run_state& state = *view.state;
-  if (state.next == phase::step) {  // else another phase is due; a captured loop always runs once
-    complete_leaf(view, node);
+  if (state.next != phase::step) {
+    // Another phase is due, or none: a captured loop always runs once.
+  } else if (averages) {
+    average_leaf(view, node);
+  } else {
     const double largest = reduce(storage).Reduce(largest_rate(view, node, number), maximum{});
     if (threadIdx.x == 0) {
       const auto bits = static_cast<unsigned long long>(__double_as_longlong(largest));
