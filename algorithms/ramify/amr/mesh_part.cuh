@@ -7,8 +7,8 @@
 ///
 /// A process with a part has the tree of all blocks, but only the values of its own blocks and of
 /// the blocks that its kernels read. Between grids the host exchanges values with the other
-/// processes: phases.cuh calls the functions below at these places. For a whole mesh they are empty
-/// and cost nothing, and the kernels are compiled as if there were none.
+/// processes: phases.cuh and launch_steps.cuh call the functions below at these places. For a whole
+/// mesh they are empty and cost nothing, and the kernels are compiled as if there were none.
 
 #include <ramify/amr/block_cells.cuh>
 #include <ramify/runtime/step_launcher.cuh>
