@@ -43,8 +43,8 @@ struct advance_tuning {
     return fit < 1 ? 1 : fit > 4 ? 4 : fit;
   }();
   static constexpr int max_threads = threads * max_teams;
-  /// The axes whose ghost cells are in shared memory at a time. In two dimensions there is space for
-  /// all of them, and their reads overlap.
+  /// The axes whose ghost cells are in shared memory at a time. In two dimensions there is space
+  /// for all of them, and their reads overlap.
   static constexpr int axes_with_ghosts = Physics::dimensions == 2 ? 2 : 1;
 };
 

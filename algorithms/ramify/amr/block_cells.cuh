@@ -38,7 +38,7 @@ struct block_cells {
       cell /= n;
     }
   }
-  /// Writes the coordinates of the i-th of the cells that a child covers, relative to the first one.
+  /// Writes the coordinates of the i-th of the cells that a child covers, relative to the first.
   __host__ __device__ static void coordinates_in_child(int i, int (&at)[dim]) {
     for (int axis = 0; axis < dim; ++axis) {
       at[axis] = i % (n / 2);

@@ -28,8 +28,8 @@ __device__ typename View::values average_of_children(const View& view,
   return sum * (typename View::real(1) / view.tree.siblings);
 }
 
-/// Returns threads of a block that has `work` items: one for each item up to `most`, in whole warps.
-/// On the CPU executor a core runs all threads of a block.
+/// Returns the threads of a block that has `work` items: one for each item up to `most`, in whole
+/// warps. On the CPU executor a core runs all threads of a block.
 [[nodiscard]] constexpr unsigned threads_for(int work, int most) {
   if (!RAMIFY_ON_CUDA) return 128;
   return static_cast<unsigned>(work < most ? (work + 31) / 32 * 32 : most);
