@@ -207,8 +207,8 @@ struct run_program : View {
   [[nodiscard]] bool loop_pays(const run_state& now) const {
     unsigned long long due = now.clock.stop_step - now.clock.steps;
     if (this->regrid.every > 0) due = std::min(due, now.clock.next_regrid - now.clock.steps);
-    const std::size_t cells = std::size_t{now.mesh.leaves} * View::cells::count;
-    return loop_tuning::graph_pays(this->step.subcycle, cells, double(due));
+    const std::size_t all_cells = std::size_t{now.mesh.leaves} * View::cells::count;
+    return loop_tuning::graph_pays(this->step.subcycle, all_cells, double(due));
   }
   /// The first phases of a run do not repeat.
   static constexpr bool begins_without_loop = true;
