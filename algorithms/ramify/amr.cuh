@@ -30,8 +30,9 @@
 ///             amr_mesh_config::max_blocks; if memory is short it grows by less.
 /// Launches    Device route: one chain of tail launches for each call of advance(), with 10 launch
 ///             slots (6 a level and 4 with subcycling); without a slot the host launches. Flat
-///             route: the host reads a few bytes back for each phase of a regrid, and once for at
-///             most 8 steps; or the loop of a graph takes the steps between two regrids.
+///             route: the host reads a few bytes back twice for each regrid that changes the mesh,
+///             and once for at most 16 steps; or the loop of a graph takes the steps between two
+///             regrids.
 /// Waits       advance() waits; advance_async() does not. A stream that is being captured records
 ///             the steps; see advance_async().
 /// Results     The same bits on both routes and for any order of blocks.

@@ -22,6 +22,36 @@ BOOST_AUTO_TEST_CASE(the_example_runs) {
   BOOST_TEST(run.snapshot().leaves.size() == run.report().leaves);
 }
 
+/// A criterion without samples, which gets all values.
+template <class Physics>
+struct gradient_of_all_values {
+  using real = typename Physics::real;
+  static constexpr int dim = Physics::dimensions;
+  int variable;
+
+  __device__ real operator()(const ramify::cell_stencil<typename Physics::values, dim>& u,
+                             const ramify::block_place<dim>& place,
+                             const real (&where)[dim]) const {
+    return ramify::gradient_criterion<Physics>{variable}(u, place, where);
+  }
+};
+
+BOOST_AUTO_TEST_CASE(samples_and_all_values_give_the_same_mesh) {
+  using namespace ramify;
+  using gas = euler<double, 2>;
+  amr_config config;
+  config.mesh.max_level = 2;
+  config.mesh.sides.fill({boundary::outflow, boundary::outflow});
+  constexpr int pressure = gas::pressure;
+  amr_run sampled(gas{}, gradient_criterion<gas>{pressure}, sod<double, 2>{}, config);
+  amr_run all(gas{}, gradient_of_all_values<gas>{pressure}, sod<double, 2>{}, config);
+  sampled.advance(5);
+  all.advance(5);
+  BOOST_TEST(sampled.report().leaves > 4u);
+  BOOST_TEST((sampled.snapshot().leaves == all.snapshot().leaves));
+  BOOST_TEST((sampled.snapshot().values == all.snapshot().values));
+}
+
 BOOST_AUTO_TEST_CASE(another_backend_is_rejected) {
   using namespace ramify;
   using gas = euler<double, 2>;

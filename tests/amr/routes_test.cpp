@@ -114,14 +114,35 @@ BOOST_AUTO_TEST_CASE(other_runs_have_other_bits,
   BOOST_TEST(!same_bits(mesh, take(s, 4)->snapshot()));
 }
 
-BOOST_DATA_TEST_CASE(steps_may_be_taken_in_any_number_of_calls, data::make(subcycling), subcycle) {
+BOOST_DATA_TEST_CASE(steps_may_be_taken_in_any_number_of_calls,
+                     data::make(routes) * data::make(subcycling), taken, subcycle) {
   if (effort() < 0.1) return;
-  const setting s = busy(matter::gas_2d, route::device, subcycle);
+  const setting s = busy(matter::gas_2d, taken, subcycle);
   const mesh_snapshot at_once = take(s, 7)->snapshot();
   const auto run = start_run(s);
   for (const std::uint64_t steps : {1, 0, 2, 3, 1}) run->advance(steps);
   BOOST_TEST(run->steps() == 7u);
   BOOST_TEST(same_bits(at_once, run->snapshot()));
+}
+
+// On the flat route the host launches steps and regrids ahead. Those after the stop time do nothing.
+BOOST_DATA_TEST_CASE(steps_after_the_stop_time_do_nothing, data::make(subcycling), subcycle) {
+  if (effort() < 0.1) return;
+  const double stop = take(busy(matter::gas_2d, route::flat, subcycle), 5)->time();
+  const auto until = [&](route taken) {
+    return with_grids_counted([&] {
+      auto run = start_run(busy(matter::gas_2d, taken, subcycle));
+      run->advance(2);
+      run->advance_to(stop);
+      return run;
+    });
+  };
+  const auto device = until(route::device);
+  const auto flat = until(route::flat);
+  BOOST_TEST(flat->time() == stop);
+  BOOST_TEST(flat->steps() == device->steps());
+  BOOST_TEST(flat->report().regrids == device->report().regrids);
+  BOOST_TEST(same_bits(flat->snapshot(), device->snapshot()));
 }
 
 BOOST_AUTO_TEST_CASE(the_last_step_meets_the_stop_time,

@@ -20,8 +20,8 @@ code
 "$nvcc" -std=c++20 -arch=sm_90 -rdc=true -Xcicc -O0 -Xptxas -O0 -I "$root/algorithms" \
   -I "$root/device_runtime" -cubin -o "$work/run.cubin" "$work/run.cu"
 readelf -Ws "$work/run.cubin" >"$work/symbols"
-for kernel in advance_blocks tag_blocks balance_tags refine_blocks coarsen_families average_down reflux \
-  next_phase finish_step pack_regions unpack_tags; do
+for kernel in advance_blocks tag_blocks refine_blocks coarsen_families average_down reflux \
+  next_phase begin_step choose_dt pack_regions unpack_tags; do
   grep -q "on_cuda[0-9]*$kernel" "$work/symbols" || { echo "no kernel $kernel"; exit 1; }
 done
 echo "all kernels are compiled"

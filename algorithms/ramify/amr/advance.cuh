@@ -20,121 +20,14 @@
 ///   3  reconstruct, and compute the fluxes through a run of faces
 ///   4  exchange fluxes at the ends of runs; add fluxes to the registers at coarse-fine faces
 ///   5  store the new values
+///   6  if the block has coarser neighbors: average down to its parent, which they read
 
-#include <ramify/amr/advance_tuning.cuh>
-#include <ramify/amr/run_view.cuh>
+#include <ramify/amr/advance_cells.cuh>
 #include <ramify/runtime/shared.cuh>
 #include <ramify/runtime/team.cuh>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
-
-/// A stage of the Runge-Kutta method on one level.
-struct rk_stage {
-  int index;       ///< 0: first stage, 1: second stage
-  double begin;    ///< when this level's step begins, counted in steps of level 0
-  double length;   ///< length of this level's step, counted in steps of level 0
-  double elapsed;  ///< share of the next coarser level's step that has elapsed
-  bool first;      ///< whether it is the first stage within the next coarser level's step
-};
-
-template <class View>
-using tuning_of = advance_tuning<typename View::physics_type, View::cells_along>;
-/// The shared memory of a team.
-template <class View>
-using storage_of = advance_storage<typename View::physics_type, View::cells_along>;
-template <class View>
-using line_of = line_of_cells<typename View::physics_type, View::cells_along>;
-template <class View>
-using ghosts_of = typename View::ghosts_type;
-
-template <class View>
-__device__ void put_primitive(const View& view, storage_of<View>& shared, int at,
-                              const typename View::values& conserved) {
-  const auto primitive = view.physics.to_primitive(conserved);
-  for (int v = 0; v < View::physics_type::variables; ++v) shared.primitive[v][at] = primitive[v];
-}
-template <class View>
-[[nodiscard]] __device__ typename View::values get_primitive(const storage_of<View>& shared,
-                                                             int at) {
-  typename View::values primitive;
-  for (int v = 0; v < View::physics_type::variables; ++v) primitive[v] = shared.primitive[v][at];
-  return primitive;
-}
-
-/// Step 1. Loads the block's cells as primitive values. `rank` is that of the thread in its team.
-template <class View>
-__device__ void load_cells(const View& view, const ghosts_of<View>& ghosts,
-                           storage_of<View>& shared, int node, int rank) {
-  using cells = typename View::cells;
-  for (int cell = rank; cell < cells::count; cell += tuning_of<View>::threads) {
-    put_primitive(view, shared, storage_of<View>::cell_entry(cell), ghosts.u.load(node, cell));
-  }
-}
-
-/// Step 2. Loads the ghost cells of all lines along `axis`.
-template <class View>
-__device__ void load_ghosts(const View& view, const ghosts_of<View>& ghosts,
-                            storage_of<View>& shared, int node, int axis, int rank) {
-  using cells = typename View::cells;
-  constexpr int lines = tuning_of<View>::lines;
-  for (int item = rank; item < 2 * cells::ghosts * lines; item += tuning_of<View>::threads) {
-    const int side = item / (cells::ghosts * lines);
-    const int depth = item / lines % cells::ghosts + 1;
-    const line_of<View> line(axis, item % lines);
-    const int cell = side == 0 ? 0 : (View::cells_along - 1) * cells::stride(axis);
-    int at[View::dim];
-    cells::coordinates(line.first + cell, at);
-    put_primitive(view, shared, storage_of<View>::ghost_entry(side, depth) + line.number,
-                  ghosts.ghost(node, at, axis, side, depth));
-  }
-}
-
-/// Adds `ratio` times the difference of two fluxes to the i-th cell of a line. Along the first axis
-/// it replaces the changes of the block before.
-template <class View>
-__device__ void add_change(storage_of<View>& shared, const line_of<View>& line,
-                           typename View::real ratio, int axis, int i,
-                           const typename View::values& difference) {
-  for (int v = 0; v < View::physics_type::variables; ++v) {
-    auto& change = shared.change[v][line.own_place(i)];
-    const auto more = times(ratio, difference[v]);
-    change = axis == 0 ? more : change + more;
-  }
-}
-
-/// Returns the flux through the first face of a run. `line` is the number of its line.
-template <class View>
-[[nodiscard]] __device__ typename View::values first_flux(const storage_of<View>& shared, int run,
-                                                          int line) {
-  typename View::values first;
-  for (int v = 0; v < View::physics_type::variables; ++v)
-    first[v] = shared.first_flux[v][run][line];
-  return first;
-}
-
-/// Step 5. Stores the new values.
-template <class View>
-__device__ void store_new_values(const View& view, const rk_stage& stage,
-                                 const storage_of<View>& shared, int node, int rank) {
-  using real = typename View::real;
-  using values = typename View::values;
-  using cells = typename View::cells;
-  for (int cell = rank; cell < cells::count; cell += tuning_of<View>::threads) {
-    values change;
-    for (int v = 0; v < View::physics_type::variables; ++v) {
-      change[v] = shared.change[v][storage_of<View>::cell_entry(cell)];
-    }
-    const values u = view.u_new.load(node, cell);
-    if (stage.index == 0) {
-      view.u_stage.store(node, cell, u + change);
-    } else {
-      if (view.step.subcycle) view.u_old.store(node, cell, u);
-      const values last = view.u_stage.load(node, cell);
-      view.u_new.store(node, cell, real(0.5) * (u + (last + change)));
-    }
-  }
-}
 
 /// Advances `count` blocks by a stage, each by a team of threads.
 ///
@@ -156,17 +49,19 @@ __global__ void __launch_bounds__(
   const block_team<tuning::threads, tuning::max_teams> team;
   const unsigned number = blockIdx.x * (blockDim.x / tuning::threads) + team.index;
   if (number >= count) return;  // the whole team
-  const time_state& clock = view.state->clock;
-  if (clock.dt == 0) return;  // no step is left to take
   storage_of<View>& shared = (&dynamic_shared<storage_of<View>>())[team.index];
   const auto rank = static_cast<int>(team.rank);
-  const int node = nodes[number];
+  // The second stage begins with the blocks that the first one wrote last: they are in the cache.
+  const int node = nodes[stage.index == 0 ? number : count - 1 - number];
   const auto place = view.tree.place[node];
+  const interface_faces faces = view.tree.at_interface[node];
+  // The previous grid of the step does not change the mesh, so the reads above do not wait for it.
+  grid_dependency_synchronize();
+  const time_state& clock = view.state->clock;
+  if (clock.dt == 0) return;  // no step is left to take
   const auto dt = static_cast<real>(clock.dt * stage.length);
   const auto time =
       static_cast<real>(clock.time + clock.dt * (stage.begin + stage.index * stage.length));
-  const coarse_fine_faces faces =
-      view.step.reflux ? view.tree.coarse_fine_faces_of(node) : coarse_fine_faces{};
   ghosts_of<View> ghosts = view.ghosts(stage.index == 0 ? view.u_new : view.u_stage);
   if (view.step.subcycle) {
     ghosts.coarse_old = view.u_old;
@@ -177,7 +72,9 @@ __global__ void __launch_bounds__(
   load_cells(view, ghosts, shared, node, rank);
   RAMIFY_NO_UNROLL
   for (int axis = 0; axis < dim; ++axis) {
-    load_ghosts(view, ghosts, shared, node, axis, rank);
+    if (axis % tuning::axes_with_ghosts == 0) {
+      load_ghosts(view, ghosts, shared, node, axis, rank);
+    }
     team.sync();
 
     // Step 3. Compute the fluxes through the faces [begin, end) of a line from limited linear
@@ -231,6 +128,7 @@ __global__ void __launch_bounds__(
     // one, and add the fluxes at the ends of the line to the registers.
     if (run < tuning::runs) {
       const auto add_to_register = [&](int side, const values& of_end) {
+        if (!view.step.reflux) return;
         const unsigned bit = 1u << face_of(axis, side);
         const bool is_fine_side = (faces.to_coarse & bit) != 0;
         if (!is_fine_side && (faces.to_fine & bit) == 0) return;
@@ -251,7 +149,13 @@ __global__ void __launch_bounds__(
     }
   }
   team.sync();
-  store_new_values(view, stage, shared, node, rank);
+  // Coarser leaves read the parent. If fluxes are corrected later, begin_step() averages.
+  const bool is_corrected = stage.index == 1 && view.step.reflux && faces.to_fine != 0;
+  const bool averages = faces.to_coarse != 0 && !view.step.subcycle && !is_corrected;
+  store_new_values(view, stage, shared, node, rank, averages);
+  if (!averages) return;
+  team.sync();
+  average_to_parent(view, stage.index == 0 ? view.u_stage : view.u_new, shared, node, rank);
 }
 
 }  // namespace ramify::detail::amr::inline RAMIFY_BUILD

@@ -24,13 +24,14 @@ void build_mesh(Parts& parts, const Fill& fill) {
   const unsigned roots = tree.root_count();
   run_state state = initial_run_state();
   state.regrid.rounds_left = tree.max_level;
-  state.next = tree.max_level > 0 ? phase::tag : phase::rebuild_lists;
+  state.next = tree.max_level > 0 ? phase::tag : phase::change_mesh;
   state.clock.next_regrid = parts.config.regrid.every;
   mesh.write_state(state);
   phase_run<Parts, Fill> run(parts, fill);
   run.launch_before(fill_roots<view_type, Fill>, {roots, regrid_threads}, fill);
   run.launch_before(link_neighbors<view_type>,
                     {blocks_for(1ull * roots * tree.faces), list_threads}, roots);
+  run.launch_before(find_interface<view_type>, {blocks_for(roots), list_threads}, roots);
   run.launch_before(order_blocks<view_type>, {1, order_threads});
   run.start();
   run.finish();
@@ -63,7 +64,7 @@ void restore_mesh(Parts& parts, const amr_state& saved, const std::byte* packed)
   static_cast<amr_progress&>(state.clock) = saved;
   state.clock.next_regrid = saved.next_regrid;
   state.mesh.families = forest.families();
-  state.next = phase::rebuild_lists;
+  state.next = phase::change_mesh;
   mesh.write_state(state);
   phase_run<Parts, fill_from_parent> run(parts, {});
   run.start();

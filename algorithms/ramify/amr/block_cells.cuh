@@ -38,6 +38,13 @@ struct block_cells {
       cell /= n;
     }
   }
+  /// Writes the coordinates of the i-th of the cells that a child covers, relative to the first.
+  __host__ __device__ static void coordinates_in_child(int i, int (&at)[dim]) {
+    for (int axis = 0; axis < dim; ++axis) {
+      at[axis] = i % (n / 2);
+      i /= n / 2;
+    }
+  }
   /// Calls use(cell, at) with the number and the coordinates of each cell in this thread's share of
   /// a block of cells. The thread block has `threads` threads.
   template <class Use>

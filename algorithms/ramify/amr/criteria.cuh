@@ -11,20 +11,51 @@
 ///
 /// that kernels call with primitive values. The largest result in a block is compared with
 /// amr_regrid_config::refine_above and coarsen_below.
+///
+/// A criterion that reads less than all values may have a type `sample_type`, not larger than
+/// `values`, and a member `sample_type sample(const values&) const`. Then kernels keep only the
+/// sample of each cell, and call the functor with a cell_stencil<sample_type, dim>.
 
 #include <ramify/amr/mesh.cuh>
 #include <ramify/amr/rounding.cuh>
+#include <ramify/amr/state.cuh>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::inline RAMIFY_BUILD {
 
-/// The values of a cell and of its neighbors along each axis.
+/// The values or samples of a cell and of its neighbors along each axis.
 template <class Values, int dim>
 struct cell_stencil {
   Values here;
   Values left[dim];
   Values right[dim];
 };
+
+/// Returns the stencil of the samples that a criterion takes of primitive values.
+template <class Criterion, class Values, int dim>
+[[nodiscard]] __device__ cell_stencil<typename Criterion::sample_type, dim> sample_stencil(
+    const Criterion& criterion, const cell_stencil<Values, dim>& u) {
+  cell_stencil<typename Criterion::sample_type, dim> samples;
+  samples.here = criterion.sample(u.here);
+  for (int axis = 0; axis < dim; ++axis) {
+    samples.left[axis] = criterion.sample(u.left[axis]);
+    samples.right[axis] = criterion.sample(u.right[axis]);
+  }
+  return samples;
+}
+
+/// Returns values[which]. It selects among constant indices: an index in a register would put the
+/// values into local memory.
+template <class Real, int count>
+[[nodiscard]] __device__ Real entry_of(const state<Real, count>& values, int which) {
+  Real found = values[0];
+  RAMIFY_UNROLL
+  for (int v = 1; v < count; ++v) {
+    const Real other = values[v];
+    found = v == which ? other : found;
+  }
+  return found;
+}
 
 /// The jump of one variable across a cell, relative to the variable's size:
 ///
@@ -34,20 +65,27 @@ struct cell_stencil {
 template <class Physics>
 struct gradient_criterion {
   using real = typename Physics::real;
+  using sample_type = real;
   static constexpr int dim = Physics::dimensions;
 
   int variable = 0;  ///< index of a primitive value
   real floor = real(1e-10);
 
-  __device__ real operator()(const cell_stencil<typename Physics::values, dim>& u,
-                             const block_place<dim>&, const real (&)[dim]) const {
+  [[nodiscard]] __device__ sample_type sample(const typename Physics::values& primitive) const {
+    return entry_of(primitive, variable);
+  }
+  __device__ real operator()(const cell_stencil<real, dim>& u, const block_place<dim>&,
+                             const real (&)[dim]) const {
     real largest = 0;
     for (int axis = 0; axis < dim; ++axis) {
-      const real jump = std::fabs(u.right[axis][variable] - u.left[axis][variable]);
-      const real share = jump / (detail::amr::times(real(2), std::fabs(u.here[variable])) + floor);
-      largest = share > largest ? share : largest;
+      const real jump = std::fabs(u.right[axis] - u.left[axis]);
+      largest = jump > largest ? jump : largest;
     }
-    return largest;
+    return largest / (detail::amr::times(real(2), std::fabs(u.here)) + floor);
+  }
+  __device__ real operator()(const cell_stencil<typename Physics::values, dim>& u,
+                             const block_place<dim>& place, const real (&where)[dim]) const {
+    return (*this)(sample_stencil(*this, u), place, where);
   }
 };
 
@@ -64,19 +102,23 @@ struct gradient_criterion {
 template <class Physics>
 struct loehner_criterion {
   using real = typename Physics::real;
+  using sample_type = real;
   static constexpr int dim = Physics::dimensions;
 
   int variable = 0;  ///< index of a primitive value
   real filter = real(0.01);
 
-  __device__ real operator()(const cell_stencil<typename Physics::values, dim>& u,
-                             const block_place<dim>&, const real (&)[dim]) const {
+  [[nodiscard]] __device__ sample_type sample(const typename Physics::values& primitive) const {
+    return entry_of(primitive, variable);
+  }
+  __device__ real operator()(const cell_stencil<real, dim>& u, const block_place<dim>&,
+                             const real (&)[dim]) const {
     using detail::amr::times;
     real largest = 0;
-    const real here = u.here[variable];
+    const real here = u.here;
     for (int axis = 0; axis < dim; ++axis) {
-      const real left = u.left[axis][variable];
-      const real right = u.right[axis][variable];
+      const real left = u.left[axis];
+      const real right = u.right[axis];
       const real second = std::fabs((right - here) - (here - left));
       const real size = std::fabs(right) + std::fabs(left) + times(real(2), std::fabs(here));
       const real first = std::fabs(right - here) + std::fabs(here - left);
@@ -84,6 +126,10 @@ struct loehner_criterion {
       largest = share > largest ? share : largest;
     }
     return largest;
+  }
+  __device__ real operator()(const cell_stencil<typename Physics::values, dim>& u,
+                             const block_place<dim>& place, const real (&where)[dim]) const {
+    return (*this)(sample_stencil(*this, u), place, where);
   }
 };
 

@@ -44,6 +44,9 @@ class device_mesh {
     view_.regrid = config_.regrid;
     view_.step = config_.step;
     view_.state = state_.data();
+    if (supports_programmatic_launch(advance_blocks<view_type>)) {
+      view_.serialization = stream_serialization::programmatic;
+    }
     describe_domain();
     grow_to(std::min(max_nodes(), std::max<std::size_t>(2 * view_.tree.root_count(), 1024)));
     choose_teams();
@@ -257,6 +260,8 @@ class device_mesh {
                         std::to_string(sizeof(storage)) +
                         " bytes of shared memory, more than this device has");
     }
+    static_cast<void>(
+        set_max_dynamic_shared(tag_blocks<view_type>, sizeof(tag_storage<view_type>)));
     view_.max_teams = static_cast<unsigned>(granted / sizeof(storage));
     view_.resident_blocks =
         resident_blocks(advance_blocks<view_type>, view_.max_teams * tuning::threads,
@@ -283,9 +288,11 @@ class device_mesh {
     use(view.tree.parent, nodes);
     use(view.tree.first_child, nodes);
     use(view.tree.neighbor, faces);
+    use(view.tree.at_interface, nodes);
     use(view.lists.leaves, nodes);
     use(view.lists.nodes, nodes);
-    use(view.lists.interface_nodes, nodes);
+    use(view.lists.averaged_leaves, nodes);
+    use(view.lists.corrected_faces, faces);
     use(view.lists.tagged, nodes);
     use(view.lists.coarsened, nodes);
     use(view.lists.free_families, nodes);

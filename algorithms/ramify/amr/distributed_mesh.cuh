@@ -11,9 +11,9 @@
 ///
 ///   tag            the values that the criterion and the interpolation read are exchanged; while
 ///                  the first mesh is built, its blocks are divided again, too
-///   refine         the list of tagged blocks is sorted, so that all ranks give their children the
-///                  same numbers; own children get slots
-///   coarsen        the list of families is sorted, so that all ranks free them in the same order
+///   change_mesh    the list of tagged blocks is sorted, so that all ranks give their children the
+///                  same numbers; own children get slots; the list of families to coarsen is
+///                  sorted, so that all ranks free them in the same order
 ///   average_down   the lists are complete: the blocks are divided, moved to their new ranks, and
 ///                  the messages are planned
 
@@ -224,8 +224,8 @@ class distributed_mesh final : public device_mesh<Physics, n, Criterion, mesh_pa
         exchange_.run(grids, view, layers{view.u_new}, lists_.halo);
         break;
       }
-      case phase::refine: place_children(now); break;
-      case phase::coarsen:
+      case phase::change_mesh:
+        if (now.regrid.refine_count > 0) place_children(now);
         sort_on_device(this->view().lists.coarsened, now.regrid.coarsen_count);
         break;
       case phase::average_down: redistribute(now, grids); break;

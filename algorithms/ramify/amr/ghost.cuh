@@ -61,17 +61,6 @@ struct ghost_reader {
     return before * (real(1) - elapsed) + after * elapsed;
   }
 
-  /// Returns the neighbor of a cell along `axis`, in the node or beyond its face.
-  [[nodiscard]] __device__ values neighbor_cell(int node, const int (&at)[dim], int axis,
-                                                int side) const {
-    int there[dim];
-    copy(at, there);
-    there[axis] += side == 0 ? -1 : 1;
-    if (there[axis] >= 0 && there[axis] < n) return u.load(node, cells::cell_number(there));
-    there[axis] = at[axis];
-    return ghost(node, there, axis, side, 1);
-  }
-
   /// Returns the average over one of the 2^dim parts of a cell, with limited slopes. `upper` gives
   /// the half in which the part is along each axis. The parts of a cell average to its value, so
   /// interpolation is conservative. If a part or its opposite would be invalid, both get the value

@@ -16,6 +16,7 @@
 /// Sources: C. Burstedde, L. C. Wilcox, O. Ghattas, SIAM J. Sci. Comput. 33 (2011) 1103 (forests of
 /// octrees and their balance).
 
+#include <cstdint>
 #include <ramify/amr/config.hpp>
 #include <ramify/runtime/cuda.hpp>
 
@@ -44,10 +45,10 @@ inline constexpr int no_children = -1;
 __host__ __device__ constexpr int face_of(int axis, int side) { return 2 * axis + side; }
 __host__ __device__ constexpr int opposite(int face) { return face ^ 1; }
 
-/// The coarse-fine faces of a block, one bit per face.
-struct coarse_fine_faces {
-  unsigned to_coarse = 0;  ///< the neighbor is a coarser leaf
-  unsigned to_fine = 0;    ///< the block is a leaf, and the neighbor has children
+/// The faces of a node at coarse-fine interfaces, one bit per face.
+struct alignas(2) interface_faces {
+  std::uint8_t to_coarse = 0;  ///< the neighbor is a coarser leaf
+  std::uint8_t to_fine = 0;    ///< the node is a leaf, and the neighbor has children
 };
 
 /// The arrays of the forest, and functions that read them.
@@ -71,6 +72,7 @@ struct mesh_tree {
   int* parent;       ///< -1: a root
   int* first_child;  ///< no_children: a leaf
   int* neighbor;     ///< [node][face]: a node of the same level, or one of the constants above
+  interface_faces* at_interface;  ///< [node]; out of date while a regrid changes the mesh
 
   [[nodiscard]] __host__ __device__ unsigned root_count() const {
     unsigned count = 1;
@@ -82,15 +84,17 @@ struct mesh_tree {
     return first_child[node] == no_children;
   }
 
-  [[nodiscard]] __device__ coarse_fine_faces coarse_fine_faces_of(int node) const {
-    coarse_fine_faces found;
+  /// Finds the entry of a node in at_interface.
+  [[nodiscard]] __host__ __device__ interface_faces interface_faces_of(int node) const {
+    unsigned to_coarse = 0;
+    unsigned to_fine = 0;
     const bool leaf = is_leaf(node);
     for (int face = 0; face < faces; ++face) {
       const int there = neighbor[node * faces + face];
-      if (there == coarser_neighbor) found.to_coarse |= 1u << face;
-      if (leaf && there >= 0 && !is_leaf(there)) found.to_fine |= 1u << face;
+      if (there == coarser_neighbor) to_coarse |= 1u << face;
+      if (leaf && there >= 0 && !is_leaf(there)) to_fine |= 1u << face;
     }
-    return found;
+    return {static_cast<std::uint8_t>(to_coarse), static_cast<std::uint8_t>(to_fine)};
   }
 
   /// Returns the number of the first node of a family.

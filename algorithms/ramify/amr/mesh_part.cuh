@@ -7,8 +7,8 @@
 ///
 /// A process with a part has the tree of all blocks, but only the values of its own blocks and of
 /// the blocks that its kernels read. Between grids the host exchanges values with the other
-/// processes: phases.cuh calls the functions below at these places. For a whole mesh they are empty
-/// and cost nothing, and the kernels are compiled as if there were none.
+/// processes: phases.cuh and launch_steps.cuh call the functions below at these places. For a whole
+/// mesh they are empty and cost nothing, and the kernels are compiled as if there were none.
 
 #include <ramify/amr/block_cells.cuh>
 #include <ramify/runtime/step_launcher.cuh>
@@ -55,7 +55,7 @@ class part_communication {
   part_communication& operator=(const part_communication&) = delete;
   virtual ~part_communication() = default;
 
-  /// After estimate_dt(): the largest rates, and the first invalid cell, of all processes.
+  /// After begin_step(): the largest rates, and the first invalid cell, of all processes.
   virtual void combine_rates(grids_type&) = 0;
   /// Starts the exchange of the values that stage `stage` reads on a level or on all levels.
   /// Returns the blocks to advance.

@@ -7,16 +7,17 @@
 
 #include <ramify/amr/refine.cuh>
 #include <ramify/amr/run_view.cuh>
+#include <ramify/amr/time_step.cuh>
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
-inline constexpr unsigned max_batch = 8;  ///< steps in one phase
+inline constexpr unsigned max_batch = 8;         ///< steps in one phase
+inline constexpr unsigned max_steps_ahead = 16;  ///< that the host launches without waiting
 
 /// Begins a regrid.
 template <class View>
-__device__ void begin_regrid(const View& view, run_state& state) {
+__host__ __device__ void begin_regrid(const View& view, run_state& state) {
   state.regrid = {};
-  state.regrid.rounds_left = 1;
   state.clock.next_regrid = state.clock.steps + view.regrid.every;
   ++state.clock.regrids;
   state.next = phase::tag;
@@ -24,7 +25,7 @@ __device__ void begin_regrid(const View& view, run_state& state) {
 
 /// Continues with steps, or begins a regrid if one is due.
 template <class View>
-__device__ void begin_steps(const View& view, run_state& state) {
+__host__ __device__ void begin_steps(const View& view, run_state& state) {
   time_state& clock = state.clock;
   if (view.regrid.every > 0 && clock.steps >= clock.next_regrid) {
     begin_regrid(view, state);
@@ -41,28 +42,20 @@ __device__ void begin_steps(const View& view, run_state& state) {
   if (view.regrid.every > 0) limit_batch(clock.next_regrid - clock.steps);
 }
 
-/// Returns `balance` or `refine` while tagged blocks are left for them, and `otherwise` if none is
-/// left. Sets the ranges of the list of tagged blocks that this phase processes.
-__device__ inline phase advance_refinement(regrid_state& regrid, phase otherwise) {
-  regrid.balance_count = regrid.tagged - regrid.balance_begin;
-  if (regrid.balance_count > 0) return phase::balance;
-  const unsigned unrefined = regrid.tagged - (regrid.refine_begin + regrid.refine_count);
-  if (unrefined == 0) return otherwise;
+/// Takes the tags of a round. Returns whether they change the mesh.
+__device__ inline bool take_tags(regrid_state& regrid) {
   regrid.refine_begin += regrid.refine_count;
-  regrid.refine_count = unrefined;
-  return phase::refine;
+  regrid.refine_count = regrid.tagged - regrid.refine_begin;
+  return regrid.refine_count > 0 || regrid.coarsen_count > 0;
 }
 
-/// Counts the blocks that were refined.
-__device__ inline void finish_refinement(run_state& state) {
-  mesh_state& mesh = state.mesh;
-  const unsigned count = state.regrid.refine_count;
-  const unsigned reused = count < mesh.free_families ? count : mesh.free_families;
-  mesh.free_families -= reused;
-  mesh.families += count - reused;
-  state.clock.refined += count;
-  state.regrid.mesh_changed = true;
-  --state.regrid.rounds_left;
+/// Counts the blocks that were refined and coarsened.
+__device__ inline void count_changes(run_state& state) {
+  const unsigned reused = reused_families(state);
+  state.mesh.families += new_families(state);
+  state.mesh.free_families += state.regrid.coarsen_count - reused;
+  state.clock.refined += state.regrid.refine_count;
+  state.clock.coarsened += state.regrid.coarsen_count;
 }
 
 /// Counts what the phase did and decides which one comes next. One thread.
@@ -72,14 +65,13 @@ __device__ void decide_next_phase(const View& view) {
   regrid_state& regrid = state.regrid;
   state.launched_of_phase = 0;
   if (state.fault.code == fault::mesh_full) return;  // the phase did nothing, and is repeated
-  const phase after_refinement = regrid.building ? phase::rebuild_lists : phase::tag_for_coarsening;
-  bool is_complete = false;  // all phases of the steps or of the regrid
+  bool is_complete = false;                          // all phases of the steps or of the regrid
   switch (state.next) {
     case phase::idle: break;
     case phase::begin: is_complete = true; break;
     case phase::step:
       state.next = phase::idle;
-      is_complete = state.clock.dt != 0;
+      is_complete = finish_step(view);
       break;
     case phase::average_down:
       is_complete = !regrid.building;
@@ -89,28 +81,18 @@ __device__ void decide_next_phase(const View& view) {
       state.clock.batch = 1;
       state.next = phase::step;
       break;
-    case phase::balance:
-      regrid.balance_begin += regrid.balance_count;
-      state.next = advance_refinement(regrid, after_refinement);
-      break;
-    case phase::refine:
-      finish_refinement(state);
-      state.next = regrid.rounds_left > 0 ? phase::tag : after_refinement;
-      break;
     case phase::tag:
-      state.next = advance_refinement(regrid, after_refinement);
-      if (state.next != phase::tag_for_coarsening) break;
-      [[fallthrough]];  // the phase has also done what that one does
-    case phase::tag_for_coarsening:
-      state.next = regrid.coarsen_count > 0 ? phase::coarsen : phase::rebuild_lists;
-      is_complete = regrid.coarsen_count == 0 && !regrid.mesh_changed;
+      // The first mesh gets its lists even if no block of it is refined.
+      is_complete = !take_tags(regrid) && !regrid.building;
+      state.next = phase::change_mesh;
       break;
-    case phase::coarsen:
-      state.mesh.free_families += regrid.coarsen_count;
-      state.clock.coarsened += regrid.coarsen_count;
-      state.next = phase::rebuild_lists;
-      break;
-    case phase::rebuild_lists:
+    case phase::change_mesh:
+      count_changes(state);
+      if (regrid.has_another_round()) {
+        --regrid.rounds_left;
+        state.next = phase::tag;
+        break;
+      }
       ++state.mesh.version;
       state.next = phase::average_down;
       break;
@@ -119,11 +101,12 @@ __device__ void decide_next_phase(const View& view) {
   if (state.fault.code != fault::none) state.next = phase::idle;
 }
 
-/// Completes a phase. One thread.
+/// Completes a phase. Does nothing if another one is due. One thread.
 template <class View>
-__global__ void next_phase(View view) {
+__global__ void next_phase(View view, phase completed) {
   const traced here(view.trace, __func__);
-  decide_next_phase(view);
+  grid_dependency_synchronize();
+  if (view.state->next == completed) decide_next_phase(view);
   runtime::end_step(view, __func__);
 }
 
@@ -131,6 +114,7 @@ __global__ void next_phase(View view) {
 template <class View>
 __global__ void end_steps_in_loop(View view) {
   const traced here(view.trace, __func__);
+  grid_dependency_synchronize();
   // A captured loop always runs once. Without a due step this kernel changes no state.
   if (view.state->next == phase::step) decide_next_phase(view);
   runtime::end_iteration(view);

@@ -126,16 +126,6 @@ __global__ void unpack_rates(View view, const unsigned long long* numbers) {
 
 inline constexpr unsigned tags_per_word = 16;  ///< two bits each
 
-/// Returns the block that block i of tag_blocks() evaluates. (tag_blocks() does not call it: its
-/// instructions would change, and its speed was measured without this function.)
-template <class View>
-[[nodiscard]] __device__ int block_to_tag(const View& view, unsigned i) {
-  const regrid_state& regrid = view.state->regrid;
-  if (regrid.refine_count == 0) return view.lists.leaves[i];
-  const int parent = view.lists.tagged[regrid.refine_begin + i / view.tree.siblings];
-  return view.tree.first_child[parent] + static_cast<int>(i % view.tree.siblings);
-}
-
 /// Writes what this rank's tag_blocks() found, two bits for each of `count` blocks: whether it is
 /// tagged, and whether it may be coarsened. The bits of other ranks' blocks are 0, so the sum over
 /// all ranks has the bits of all blocks. One thread per word.
@@ -166,7 +156,11 @@ __global__ void unpack_tags(View view, unsigned count, const unsigned* words) {
   const int node = block_to_tag(view, i);
   if (view.owns(node)) return;
   const unsigned found = words[i / tags_per_word] >> (2 * (i % tags_per_word)) & 3u;
-  if ((found & 1u) != 0) tag(view, node);
+  if ((found & 1u) != 0 && tag(view, node)) {
+    for (int direction = 0; direction < view.tree.directions; ++direction) {
+      balance_tags(view, node, direction);
+    }
+  }
   unsigned& idle = view.lists.idle[node];
   idle = (found & 2u) != 0 ? idle + 1 : 0;
 }

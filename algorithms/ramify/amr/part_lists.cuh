@@ -19,7 +19,8 @@ struct part_lists {
   part_lists(const part_plan& plan, cudaStream_t stream)
       : leaves(to_device(plan.leaves, stream)),
         nodes(to_device(plan.nodes, stream)),
-        interface_nodes(to_device(plan.interface_nodes, stream)),
+        averaged_leaves(to_device(plan.averaged_leaves, stream)),
+        corrected_faces(to_device(plan.corrected_faces, stream)),
         stage_nodes(to_device(plan.stage_nodes, stream)),
         leaf_numbers(to_device(plan.leaf_numbers, stream)),
         halo(plan.halo, stream),
@@ -33,11 +34,12 @@ struct part_lists {
   [[nodiscard]] View own_blocks(View view) const {
     view.lists.leaves = leaves.data();
     view.lists.nodes = nodes.data();
-    view.lists.interface_nodes = interface_nodes.data();
+    view.lists.averaged_leaves = averaged_leaves.data();
+    view.lists.corrected_faces = corrected_faces.data();
     return view;
   }
 
-  device_buffer<int> leaves, nodes, interface_nodes, stage_nodes;
+  device_buffer<int> leaves, nodes, averaged_leaves, corrected_faces, stage_nodes;
   device_buffer<unsigned> leaf_numbers;
   region_messages halo;
   std::vector<region_messages> same_level, finer, registers, children;
@@ -54,8 +56,9 @@ struct part_lists {
 /// Returns the sizes of the lists of own blocks. `mesh` describes the whole mesh.
 [[nodiscard]] inline mesh_state own_blocks(mesh_state mesh, const part_plan& plan) {
   mesh.leaves = unsigned(plan.leaves.size());
-  mesh.interface_nodes = unsigned(plan.interface_nodes.size());
+  mesh.averaged_leaves = unsigned(plan.averaged_leaves.size());
   std::ranges::copy(plan.level_begin, mesh.level_begin);
+  std::ranges::copy(plan.corrected_begin, mesh.corrected_begin);
   return mesh;
 }
 

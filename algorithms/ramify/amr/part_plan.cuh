@@ -94,13 +94,15 @@ struct part_plan {
   bool has_interface = false;  ///< whether the whole mesh has interface nodes
 
   // ---- the rank's own blocks ----
-  std::vector<int> leaves;             ///< in Morton order
-  std::vector<unsigned> leaf_numbers;  ///< their numbers among all leaves
-  std::vector<int> nodes;              ///< level by level, each level in Morton order
-  std::vector<unsigned> level_begin;   ///< where each level's nodes begin in `nodes`
-  std::vector<int> interface_nodes;    ///< inner nodes with a leaf of their level as neighbor
-  std::vector<int> stage_nodes;        ///< the blocks that stages advance
-  std::vector<stage_range> stages;     ///< [level]
+  std::vector<int> leaves;                ///< in Morton order
+  std::vector<unsigned> leaf_numbers;     ///< their numbers among all leaves
+  std::vector<int> nodes;                 ///< level by level, each level in Morton order
+  std::vector<unsigned> level_begin;      ///< where each level's nodes begin in `nodes`
+  std::vector<int> averaged_leaves;       ///< as block_lists::averaged_leaves
+  std::vector<int> corrected_faces;       ///< as block_lists::corrected_faces
+  std::vector<unsigned> corrected_begin;  ///< where each level's begin in `corrected_faces`
+  std::vector<int> stage_nodes;           ///< the blocks that stages advance
+  std::vector<stage_range> stages;        ///< [level]
 
   // ---- all blocks ----
   std::vector<int> leaf_owners;  ///< [leaf]
@@ -168,40 +170,56 @@ class part_planner {
     return subcycle_ ? std::size_t(plan_.finest) + 1 : 1;
   }
 
-  /// Returns whether an inner node is an interface node.
-  [[nodiscard]] bool is_at_interface(int node) const {
+  /// Appends the faces of a leaf to finer blocks. Returns whether there are any.
+  bool list_corrected(int leaf, std::vector<int>& faces) const {
+    const std::size_t before = faces.size();
     for (int face = 0; face < mesh_tree<dim>::faces; ++face) {
-      const int neighbor = copy_.neighbor(node, face);
-      if (neighbor >= 0 && copy_.tree.is_leaf(neighbor)) return true;
+      const int neighbor = copy_.neighbor(leaf, face);
+      if (neighbor < 0 || copy_.tree.is_leaf(neighbor)) continue;
+      faces.push_back(leaf * mesh_tree<dim>::faces + face);
+    }
+    return faces.size() > before;
+  }
+  [[nodiscard]] bool has_coarser_neighbor(int node) const {
+    for (int face = 0; face < mesh_tree<dim>::faces; ++face) {
+      if (copy_.neighbor(node, face) == coarser_neighbor) return true;
     }
     return false;
   }
 
+  /// Writes lists one after another, and where each begins.
+  static void join(const std::vector<std::vector<int>>& lists, std::vector<int>& joined,
+                   std::vector<unsigned>& begins) {
+    for (const std::vector<int>& list : lists) {
+      begins.push_back(unsigned(joined.size()));
+      joined.insert(joined.end(), list.begin(), list.end());
+    }
+    begins.push_back(unsigned(joined.size()));
+  }
+
   void list_blocks() {
     std::vector<std::vector<int>> levels(std::size_t(copy_.tree.max_level) + 1);
+    std::vector<std::vector<int>> corrected(levels.size());
+    std::vector<int> of_others;
     unsigned leaf = 0;
     copy_.for_each([&](int node) {
       const bool own = owner(node) == rank_;
-      const bool is_leaf = copy_.tree.is_leaf(node);
+      const auto level = std::size_t(copy_.level_of(node));
       plan_.finest = std::max(plan_.finest, copy_.level_of(node));
-      if (own) levels[std::size_t(copy_.level_of(node))].push_back(node);
-      if (is_leaf) {
-        plan_.leaf_owners.push_back(owner(node));
-        if (own) {
-          plan_.leaves.push_back(node);
-          plan_.leaf_numbers.push_back(leaf);
-        }
-        ++leaf;
-      } else if (is_at_interface(node)) {
-        plan_.has_interface = true;
-        if (own) plan_.interface_nodes.push_back(node);
+      if (own) levels[level].push_back(node);
+      if (!copy_.tree.is_leaf(node)) return;
+      const bool is_corrected = list_corrected(node, own ? corrected[level] : of_others);
+      plan_.has_interface = plan_.has_interface || is_corrected;
+      plan_.leaf_owners.push_back(owner(node));
+      if (own) {
+        plan_.leaves.push_back(node);
+        plan_.leaf_numbers.push_back(leaf);
+        if (is_corrected && has_coarser_neighbor(node)) plan_.averaged_leaves.push_back(node);
       }
+      ++leaf;
     });
-    for (const std::vector<int>& level : levels) {
-      plan_.level_begin.push_back(unsigned(plan_.nodes.size()));
-      plan_.nodes.insert(plan_.nodes.end(), level.begin(), level.end());
-    }
-    plan_.level_begin.push_back(unsigned(plan_.nodes.size()));
+    join(levels, plan_.nodes, plan_.level_begin);
+    join(corrected, plan_.corrected_faces, plan_.corrected_begin);
     if (subcycle_) {
       for (int level = 0; level <= plan_.finest; ++level) add_stage(levels[std::size_t(level)]);
     } else {

@@ -41,6 +41,7 @@ struct basic_run_parts {
   trace_recorder recorder;
   mesh_type mesh;
   device_buffer<std::byte> scratch;  ///< used by the run_controls, one after another
+  pinned_buffer<run_state> pinned_state{1};
   amr_report report;
   run_state state{};       ///< after the last complete chain
   unsigned graphs = 0;     ///< captured chains, which contain the addresses of the mesh
@@ -77,7 +78,9 @@ class phase_run {
     runtime::run_setup setup("amr_run", config, "amr_config.flat_loop", parts.stream, {});
     choose_route(setup, steps);
     control_.emplace(parts.scratch.data(), setup, parts.recorder);
-    chain_.emplace(*control_, program{parts.mesh.view(), fill_}, setup.loop);
+    // A graph that is requested takes all steps.
+    launches_ahead_ = setup.loop.wanted != flat_loop::graph && !control_->on_device_route();
+    chain_.emplace(*control_, make_program(), setup.loop);
     if (captured_) {
       ++parts.graphs;
     } else {
@@ -136,6 +139,15 @@ class phase_run {
   }
 
  private:
+  [[nodiscard]] program make_program() const {
+    program result{parts_->mesh.view(), fill_};
+    if constexpr (requires { result.pinned_state; }) {
+      result.pinned_state = parts_->pinned_state.data();
+      result.launches_ahead = launches_ahead_;
+    }
+    return result;
+  }
+
   void check_capture() const {
     if (parts_->config.trace != nullptr) {
       throw unavailable("amr_run: a trace cannot record steps that are captured");
@@ -223,7 +235,7 @@ class phase_run {
     run_state state = parts_->state;
     state.fault.code = fault::none;
     chain_->write_state(state);
-    chain_->restart(program{parts_->mesh.view(), fill_});
+    chain_->restart(make_program());
   }
 
   /// Updates the trace and the report.
@@ -236,6 +248,7 @@ class phase_run {
   Parts* parts_;
   Fill fill_;
   bool captured_ = false;
+  bool launches_ahead_ = false;
   std::optional<launch_limits> limits_;
   std::optional<run_control> control_;
   std::optional<runtime::launch_chain<program>> chain_;

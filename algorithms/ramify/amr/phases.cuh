@@ -7,23 +7,19 @@
 ///
 /// A phase is a sequence of grids, one after another in a stream, whose sizes are known when it
 /// begins. Its last grid, next_phase(), writes the next phase to the run's state. On the flat route
-/// the host waits, reads the state, and launches the next phase; the steps between two regrids may
-/// be the body of the loop of a graph. On the device route the chain's driver kernel launches a
-/// phase and then itself as a tail launch, the only join that a kernel has.
-///
-/// With subcycling a step is a recursion over the levels: a level takes its step, the next finer
-/// level takes two, and then the fluxes between them are corrected. The recursion is written once,
-/// as the task advance_level. The host runs it as a function, kernels as a tail launch.
+/// the host reads the state and launches this phase, and with it those that follow if the mesh does
+/// not change; the steps between two regrids may be the body of the loop of a graph. On the device
+/// route the chain's driver kernel launches a phase and then itself as a tail launch, the only join
+/// that a kernel has.
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
-#include <ramify/amr/advance.cuh>
+#include <ramify/amr/launch_steps.cuh>
 #include <ramify/amr/next_phase.cuh>
 #include <ramify/amr/rebuild_lists.cuh>
 #include <ramify/amr/refine.cuh>
 #include <ramify/amr/regrid.cuh>
-#include <ramify/amr/synchronize.cuh>
-#include <ramify/amr/time_step.cuh>
 #include <ramify/runtime/chain_link.cuh>
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
@@ -34,169 +30,74 @@ __host__ __device__ inline unsigned blocks_for(unsigned long long threads) {
   return static_cast<unsigned>((threads + list_threads - 1) / list_threads);
 }
 
-// ---- steps -------------------------------------------------------------------------------------
-
-/// Launches a stage of a step for the nodes of a list.
-template <class View, class Grids>
-__host__ __device__ void launch_stage(const View& view, Grids& grids, const int* nodes,
-                                      unsigned count, const rk_stage& stage) {
-  using storage = advance_storage<typename View::physics_type, View::cells_along>;
-  using tuning = advance_tuning<typename View::physics_type, View::cells_along>;
-  if (count == 0) return;
-  unsigned teams = 1;
-  if (grids.from_kernel()) {
-    // The fewest teams with which all blocks are resident at once, or the maximum.
-    const unsigned wanted = (count + view.resident_blocks - 1) / view.resident_blocks;
-    teams = wanted < view.max_teams ? wanted : view.max_teams;
-  }
-  grids(advance_blocks<View>,
-        {(count + teams - 1) / teams, teams * tuning::threads, teams * sizeof(storage)}, view,
-        nodes, count, stage);
-}
-
-/// Launches a stage for the nodes of a level, or of all levels. Blocks that read no values of other
-/// processes are advanced while these values are exchanged.
-template <class View, class Grids>
-__host__ __device__ void launch_exchanged_stage(const View& view, Grids& grids, int level,
-                                                const int* nodes, unsigned count,
-                                                const rk_stage& stage) {
-  if constexpr (View::is_part) {
-    const stage_blocks blocks = view.begin_stage(grids, stage.index, level);
-    launch_stage(view, grids, blocks.nodes, blocks.interior, stage);
-    view.end_stage(grids);
-    launch_stage(view, grids, blocks.nodes + blocks.interior, blocks.count - blocks.interior,
-                 stage);
-  } else {
-    launch_stage(view, grids, nodes, count, stage);
-  }
-}
-
-/// Launches both stages of a step for the nodes of a level, or of all levels.
-template <class View, class Grids>
-__host__ __device__ void launch_stages(const View& view, Grids& grids, int level, const int* nodes,
-                                       unsigned count, unsigned interface_nodes, rk_stage stage) {
-  stage.index = 0;
-  launch_exchanged_stage(view, grids, level, nodes, count, stage);
-  grids(average_down_to_interface<View>, {interface_nodes, step_threads}, view, view.u_stage);
-  stage.index = 1;
-  stage.elapsed += 0.5;
-  stage.first = false;
-  launch_exchanged_stage(view, grids, level, nodes, count, stage);
-}
-
-/// Launches a step of all levels at once, without the kernels that begin and end it.
-template <class View, class Grids>
-__host__ __device__ void launch_all_levels(const View& view, const mesh_state& mesh, Grids& grids) {
-  launch_stages(view, grids, all_levels, view.lists.leaves, mesh.leaves, mesh.interface_nodes,
-                {0, 0.0, 1.0, 0.0, true});
-  if (view.step.reflux && view.has_interface_in(mesh)) {
-    view.share_flux_registers(grids, all_levels);
-    grids(reflux<View>, {mesh.leaves, step_threads}, view, view.lists.leaves);
-  }
-  grids(average_down_to_interface<View>, {mesh.interface_nodes, step_threads}, view, view.u_new);
-}
-
-/// Task: synchronizes a level with the next finer level after their steps.
-struct synchronize_level {
-  const mesh_state* mesh;  ///< in device memory for a kernel, else the host's copy
-  int level;
-
-  __device__ static const char* name() { return "synchronize_level"; }
-
-  template <class View, class Grids>
-  __host__ __device__ void operator()(const View& view, Grids& grids) const {
-    const unsigned begin = mesh->level_begin[level];
-    const int* nodes = view.lists.nodes + begin;
-    const launch_shape shape(mesh->level_begin[level + 1] - begin, step_threads);
-    if (view.step.reflux) {
-      view.share_flux_registers(grids, level);
-      grids(reflux<View>, shape, view, nodes);
-    }
-    view.share_children(grids, level);
-    grids(average_down<View>, shape, view, view.u_new, nodes);
-  }
-};
-
-/// Task: takes a step of a level, and the steps of all finer levels in the same time.
-struct advance_level {
-  const mesh_state* mesh;  ///< in device memory for a kernel, else the host's copy
-  int level;
-  double begin;  ///< counted in steps of level 0
-  bool first;    ///< whether it is the first of the two steps in one of the next coarser level
-
-  __device__ static const char* name() { return "advance_level"; }
-
-  template <class View, class Grids>
-  __host__ __device__ void operator()(const View& view, Grids& grids) const {
-    // 1. This level's step. Inner nodes take it, too: leaves next to them read them in the second
-    //    stage.
-    const unsigned nodes = mesh->level_begin[level];
-    launch_stages(view, grids, level, view.lists.nodes + nodes,
-                  mesh->level_begin[level + 1] - nodes, 0,
-                  {0, begin, 1.0 / double(1u << level), first ? 0.0 : 0.5, first});
-    // 2. Base case: there is no finer level.
-    if (level == view.finest_level_of(*mesh)) return;
-    view.share_level(grids, level);
-    // 3. Recurse: the next finer level takes two steps. Join: tasks run one after another, each
-    //    after everything that the previous one has launched.
-    const double half = 0.5 / double(1u << level);
-    grids.then(view, advance_level{mesh, level + 1, begin, true});
-    grids.then(view, advance_level{mesh, level + 1, begin + half, false});
-    grids.then(view, synchronize_level{mesh, level});
-  }
-};
-
-/// Task: ends the last step of a phase, and then the phase.
-template <bool in_loop>
-struct end_steps {
-  __device__ static const char* name() { return "end_steps"; }
-
-  template <class View, class Grids>
-  __host__ __device__ void operator()(const View& view, Grids& grids) const {
-    grids(finish_step<View>, {1, 1}, view);
-    if constexpr (in_loop) {
-      grids(end_steps_in_loop<View>, {1, 1}, view);
-    } else {
-      grids(next_phase<View>, {1, 1}, view);
-    }
-  }
-};
-
-/// Launches `steps` steps and the end of their phase. With subcycling, `steps` must be 1.
-template <bool in_loop, class View, class Grids>
-__host__ __device__ void launch_steps(const View& view, const mesh_state& mesh, unsigned steps,
-                                      Grids& grids) {
-  const end_steps<in_loop> end;
-  for (unsigned step = 1;; ++step) {
-    grids(estimate_dt<View>, {mesh.leaves, step_threads}, view);
-    view.combine_rates(grids);
-    grids(compute_dt<View>, {1, 1}, view);
-    if (view.step.subcycle) {
-      grids.then(view, advance_level{&mesh, 0, 0.0, true});
-      grids.then(view, end);
-      return;
-    }
-    launch_all_levels(view, mesh, grids);
-    if (step == steps) break;
-    grids(finish_step<View>, {1, 1}, view);
-  }
-  end(view, grids);
-}
-
-// ---- the other phases --------------------------------------------------------------------------
-
 /// Launches the search for the neighbors of all nodes whose families are below `families`.
 template <class View, class Grids>
 __host__ __device__ void launch_link_neighbors(const View& view, unsigned families, Grids& grids) {
   const auto nodes = static_cast<unsigned>(view.tree.first_of_family(families));
-  grids(link_neighbors<View>, {blocks_for(1ull * nodes * view.tree.faces), list_threads}, view,
-        nodes);
+  grids(link_neighbors<View>, view.shape(blocks_for(1ull * nodes * view.tree.faces), list_threads),
+        view, nodes);
 }
 
-/// Launches the search for families to coarsen, among the first `nodes` nodes.
+/// Launches the evaluation of the criterion. The last grid finds the families to coarsen.
 template <class View, class Grids>
-__host__ __device__ void launch_tag_for_coarsening(const View& view, unsigned nodes, Grids& grids) {
-  grids(tag_for_coarsening<View>, {blocks_for(nodes), list_threads}, view, nodes);
+__host__ __device__ void launch_tags(const View& view, const run_state& state, Grids& grids) {
+  const mesh_state& mesh = state.mesh;
+  const regrid_state& regrid = state.regrid;
+  const unsigned blocks =
+      regrid.refine_count == 0 ? mesh.leaves : regrid.refine_count * view.tree.siblings;
+  grids(tag_blocks<View>, view.shape(blocks, regrid_threads, sizeof(tag_storage<View>)), view);
+  view.combine_tags(grids);
+  if (regrid.building) return;
+  const unsigned children = mesh.level_begin[view.tree.max_level + 1] - view.tree.root_count();
+  grids(tag_for_coarsening<View>, view.shape(blocks_for(children), list_threads), view, children);
+}
+
+/// Launches the refinement of tagged blocks.
+template <class View, class Fill, class Grids>
+__host__ __device__ void launch_refinement(const View& view, unsigned count, const Fill& fill,
+                                           Grids& grids) {
+  if (count == 0) return;
+  grids(check_capacity<View>, view.shape(1, 1), view);
+  if (grids.from_kernel() && view.regrid.launches.grain != granularity::per_grid) {
+    grids(launch_refine_blocks<View, Fill>,
+          {(count + regrid_threads - 1) / regrid_threads, regrid_threads}, view, fill);
+  } else {
+    grids(refine_blocks<View, Fill>, view.shape(refine_grid_size(view, count), regrid_threads),
+          view, fill, 0u, count);
+  }
+  grids(attach_children<View>, view.shape(blocks_for(count), list_threads), view);
+}
+
+/// Launches the changes of the mesh: refinement, then coarsening, then the search for neighbors,
+/// and after the last round the lists of blocks.
+template <class View, class Fill, class Grids>
+__host__ __device__ void launch_changes(const View& view, const run_state& state, const Fill& fill,
+                                        Grids& grids) {
+  const regrid_state& regrid = state.regrid;
+  launch_refinement(view, regrid.refine_count, fill, grids);
+  grids(coarsen_families<View>, view.shape(regrid.coarsen_count, regrid_threads), view);
+  const unsigned families = state.mesh.families + new_families(state);
+  launch_link_neighbors(view, families, grids);
+  if (regrid.has_another_round()) return;
+  const auto nodes = static_cast<unsigned>(view.tree.first_of_family(families));
+  grids(find_interface<View>, view.shape(blocks_for(nodes), list_threads), view, nodes);
+  grids(order_blocks<View>, view.shape(1, order_threads), view);
+}
+
+/// Launches the averages of new or changed blocks. Without subcycling only those that leaves read.
+template <class View, class Grids>
+__host__ __device__ void launch_averages(const View& view, const mesh_state& mesh, Grids& grids) {
+  if (!view.step.subcycle) {
+    grids(average_leaves<View>, view.shape(mesh.leaves, step_threads), view, view.lists.leaves);
+    return;
+  }
+  for (int level = view.finest_level_of(mesh) - 1; level >= 0; --level) {
+    view.share_children(grids, level);
+    const unsigned begin = mesh.level_begin[level];
+    grids(average_down<View>,
+          view.shape(mesh.level_begin[level + 1] - begin, average_threads<View>), view, view.u_new,
+          view.lists.nodes + begin);
+  }
 }
 
 /// Launches a phase other than phase::step.
@@ -204,71 +105,27 @@ template <class View, class Fill, class Grids>
 __host__ __device__ void launch_regrid_phase(const View& view, const run_state& state,
                                              const Fill& fill, Grids& grids) {
   const mesh_state& mesh = state.mesh;
-  const regrid_state& regrid = state.regrid;
-  const unsigned siblings = view.tree.siblings;
-  const unsigned nodes = mesh.level_begin[view.tree.max_level + 1];
   switch (state.next) {
     case phase::idle:
     case phase::step: return;
     case phase::begin: break;
-    case phase::average_down:
-      for (int level = view.finest_level_of(mesh) - 1; level >= 0; --level) {
-        view.share_children(grids, level);
-        const unsigned begin = mesh.level_begin[level];
-        grids(average_down<View>, {mesh.level_begin[level + 1] - begin, regrid_threads}, view,
-              view.u_new, view.lists.nodes + begin);
-      }
-      break;
-    case phase::tag:
-      grids(
-          tag_blocks<View>,
-          {regrid.refine_count == 0 ? mesh.leaves : regrid.refine_count * siblings, regrid_threads},
-          view);
-      view.combine_tags(grids);
-      // If no block is tagged, the next part of a regrid is done in the same phase.
-      if (!regrid.building) launch_tag_for_coarsening(view, nodes, grids);
-      break;
-    case phase::balance:
-      grids(balance_tags<View>,
-            {blocks_for(regrid.balance_count * view.tree.directions), list_threads}, view);
-      break;
-    case phase::refine: {
-      grids(check_capacity<View>, {1, 1}, view);
-      const unsigned count = regrid.refine_count;
-      if (grids.from_kernel() && view.regrid.launches.grain != granularity::per_grid) {
-        grids(launch_refine_blocks<View, Fill>,
-              {(count + regrid_threads - 1) / regrid_threads, regrid_threads}, view, fill);
-      } else {
-        grids(refine_blocks<View, Fill>, {refine_grid_size(view, count), regrid_threads}, view,
-              fill, 0u, count);
-      }
-      grids(attach_children<View>, {blocks_for(count), list_threads}, view);
-      launch_link_neighbors(view, mesh.families + new_families(state), grids);
-      break;
-    }
-    case phase::tag_for_coarsening: launch_tag_for_coarsening(view, nodes, grids); break;
-    case phase::coarsen:
-      grids(coarsen_families<View>, {regrid.coarsen_count, regrid_threads}, view);
-      break;
-    case phase::rebuild_lists:
-      launch_link_neighbors(view, mesh.families, grids);
-      grids(order_blocks<View>, {1, order_threads}, view);
-      break;
+    case phase::average_down: launch_averages(view, mesh, grids); break;
+    case phase::tag: launch_tags(view, state, grids); break;
+    case phase::change_mesh: launch_changes(view, state, fill, grids); break;
   }
-  grids(next_phase<View>, {1, 1}, view);
+  grids(next_phase<View>, view.shape(1, 1), view, state.next);
 }
 
-// ---- the program -------------------------------------------------------------------------------
-
-inline constexpr unsigned max_grids_of_step = 8;  ///< the maximum for a step without recursion
+inline constexpr unsigned max_grids_of_step = 4;    ///< the maximum for a step without recursion
+inline constexpr unsigned max_grids_of_regrid = 8;  ///< the maximum for a phase of a regrid
 
 /// The launch slots that a phase needs for its grids.
 [[nodiscard]] __host__ __device__ inline unsigned slots_of_phase(int max_level, bool subcycle,
                                                                  unsigned steps = 1) {
   const unsigned levels = static_cast<unsigned>(max_level) + 1;
   // Each level of the recursion has at most 3 grids and 3 tail launches pending.
-  const unsigned step = subcycle ? 6 * levels + 3 : max_grids_of_step * steps + 1;
-  const unsigned regrid = (levels > 4 ? levels : 4) + 1;
+  const unsigned step = subcycle ? 6 * levels + 3 : max_grids_of_step * steps + 3;
+  const unsigned regrid = (levels > max_grids_of_regrid ? levels : max_grids_of_regrid) + 1;
   return step > regrid ? step : regrid;
 }
 
@@ -276,6 +133,8 @@ inline constexpr unsigned max_grids_of_step = 8;  ///< the maximum for a step wi
 template <class View, class Fill>
 struct run_program : View {
   Fill fill;
+  run_state* pinned_state = nullptr;  ///< see launch_chain.cuh
+  bool launches_ahead = false;  ///< whether the host launches phases without waiting for the state
 
   [[nodiscard]] __host__ __device__ unsigned slots_of(const run_state& now) const {
     return slots_of_phase(this->tree.max_level, this->step.subcycle,
@@ -291,25 +150,65 @@ struct run_program : View {
     const View& view = *this;
     if (now.next != phase::step) {
       launch_regrid_phase(view, now, fill, grids);
+      if (now.next == phase::average_down && !now.regrid.building) {
+        launch_following(now, now.clock.steps, grids);
+      }
       return;
     }
     // Tail launches read the mesh later, in device memory.
     const mesh_state& mesh = grids.from_kernel() ? this->state->mesh : now.mesh;
     launch_steps<false>(view, mesh, now.clock.batch, grids);
+    launch_following(now, now.clock.steps + now.clock.batch, grids);
+  }
+
+  /// On the host, launches the phases that follow the due one when `steps` steps are complete,
+  /// without waiting for the state. It stops before a phase whose grids may have other sizes. If
+  /// another phase is due, because of a fault or the stop time, the grids do nothing.
+  template <class Grids>
+  __host__ __device__ void launch_following([[maybe_unused]] const run_state& now,
+                                            [[maybe_unused]] unsigned long long steps,
+                                            [[maybe_unused]] Grids& grids) const {
+#if !defined(__CUDA_ARCH__)
+    // The CPU executor runs kernels as host code. A graph may take the next steps.
+    if (grids.from_kernel() || !launches_ahead || loop_pays(now)) return;
+    const View& view = *this;
+    run_state next = now;
+    next.regrid = {};
+    time_state& clock = next.clock;
+    clock.steps = steps;
+    const bool mesh_may_change = now.regrid.refine_count > 0 || now.regrid.coarsen_count > 0;
+    double ahead = max_steps_ahead;
+    if (std::isfinite(clock.stop)) {
+      const double left = clock.last_dt > 0 ? (clock.stop - clock.time) / clock.last_dt : 0;
+      ahead = std::min(ahead, left);
+    }
+    while (clock.steps <= clock.stop_step && double(clock.steps - now.clock.steps) < ahead) {
+      begin_steps(view, next);
+      if (next.next == phase::step) {
+        launch_steps<false>(view, now.mesh, clock.batch, grids);
+        clock.steps += clock.batch;
+      } else {
+        launch_regrid_phase(view, next, fill, grids);
+        if (mesh_may_change) return;  // as in the last regrid
+      }
+    }
+#endif
   }
 
   /// One step, in sizes for the current mesh.
   template <class Grids>
   void launch_repeated(const run_state& now, Grids& grids) const {
-    launch_steps<true>(static_cast<const View&>(*this), now.mesh, 1, grids);
+    View in_loop = *this;
+    in_loop.serialization = stream_serialization::full;  // a graph's loop has no other
+    launch_steps<true>(in_loop, now.mesh, 1, grids);
   }
 
   /// Whether the next steps are many enough and short enough for a graph.
   [[nodiscard]] bool loop_pays(const run_state& now) const {
     unsigned long long due = now.clock.stop_step - now.clock.steps;
     if (this->regrid.every > 0) due = std::min(due, now.clock.next_regrid - now.clock.steps);
-    const std::size_t cells = std::size_t{now.mesh.leaves} * View::cells::count;
-    return loop_tuning::graph_pays(this->step.subcycle, cells, double(due));
+    const std::size_t all_cells = std::size_t{now.mesh.leaves} * View::cells::count;
+    return loop_tuning::graph_pays(this->step.subcycle, all_cells, double(due));
   }
   /// The first phases of a run do not repeat.
   static constexpr bool begins_without_loop = true;

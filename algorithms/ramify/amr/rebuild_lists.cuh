@@ -11,12 +11,14 @@
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
-inline constexpr int order_threads = 512;
+/// Of order_blocks(). On the CPU executor a core runs all of them.
+inline constexpr int order_threads = RAMIFY_ON_CUDA ? 1024 : 128;
 
 /// Finds the neighbors of all nodes. One thread per node and face.
 template <class View>
 __global__ void link_neighbors(View view, unsigned nodes) {
   const traced here(view.trace, __func__);
+  grid_dependency_synchronize();
   constexpr int dim = View::dim;
   const unsigned item = blockIdx.x * blockDim.x + threadIdx.x;
   if (item >= nodes * view.tree.faces || view.state->fault.code != fault::none) return;
@@ -34,19 +36,45 @@ __global__ void link_neighbors(View view, unsigned nodes) {
   view.tree.neighbor[item] = found;
 }
 
+/// Finds the faces of all nodes at coarse-fine interfaces. One thread per node.
+template <class View>
+__global__ void find_interface(View view, unsigned nodes) {
+  const traced here(view.trace, __func__);
+  grid_dependency_synchronize();
+  const unsigned node = blockIdx.x * blockDim.x + threadIdx.x;
+  if (node >= nodes || view.state->fault.code != fault::none) return;
+  if (view.tree.place[node].level < 0) return;
+  view.tree.at_interface[node] = view.tree.interface_faces_of(static_cast<int>(node));
+}
+
 /// Returns the sum of the counts of the threads before this one; sets `total` to the sum in the
 /// block. All threads must call it.
-__device__ inline unsigned sum_before(unsigned count, unsigned& total) {
-  using scan = block_scan<unsigned, order_threads>;
+template <class Count>
+__device__ Count sum_before(Count count, Count& total) {
+  using scan = block_scan<Count, order_threads>;
   __shared__ typename scan::TempStorage storage;
-  unsigned before = 0;
+  Count before = 0;
   scan(storage).ExclusiveSum(count, before, total);
   __syncthreads();  // the storage is used again
   return before;
 }
 
-/// Builds the lists of a tree whose neighbors are linked. All threads of the block must call its
-/// functions, in the order of their declaration.
+/// Three counts of at most 2^21 in one number, so that one scan adds all of them.
+struct packed_counts {
+  static constexpr int bits = 21;
+  unsigned long long all;
+
+  [[nodiscard]] __device__ static packed_counts of(unsigned first, unsigned second,
+                                                   unsigned third) {
+    return {first | 1ull * second << bits | 1ull * third << 2 * bits};
+  }
+  [[nodiscard]] __device__ unsigned operator[](int i) const {
+    return static_cast<unsigned>(all >> i * bits & ((1ull << bits) - 1));
+  }
+};
+
+/// Builds the lists of a tree whose neighbors and interface are known. All threads of the block
+/// must call its functions, in the order of their declaration.
 template <class View>
 struct list_builder {
   const View& view;
@@ -54,125 +82,152 @@ struct list_builder {
   const block_lists& lists = view.lists;
   mesh_state& mesh = view.state->mesh;
 
-  /// Lists the nodes level by level. The root blocks are in the list already, in Morton order;
-  /// children follow in the order of their parents, so the nodes of each level are in Morton order,
-  /// too.
+  /// Lists the nodes level by level, and leaves next to finer blocks. The root blocks are in the
+  /// list already, in Morton order; children follow in the order of their parents, so the nodes of
+  /// each level are in Morton order, too.
   __device__ void list_nodes() const {
     unsigned begin = 0;
     unsigned end = tree.root_count();
+    unsigned averaged = 0;
+    unsigned corrected = 0;
     for (int level = 0; level <= tree.max_level; ++level) {
       if (threadIdx.x == 0) {
         mesh.level_begin[level] = begin;
         mesh.level_begin[level + 1] = end;
+        mesh.corrected_begin[level] = corrected;
       }
       unsigned next = end;
       for (unsigned first = begin; first < end; first += order_threads) {
         const unsigned i = first + threadIdx.x;
-        const bool inner = i < end && !tree.is_leaf(lists.nodes[i]);
-        unsigned families = 0;
-        const unsigned before = sum_before(inner ? 1u : 0u, families);
-        for (int child = 0; inner && child < tree.siblings; ++child) {
-          lists.nodes[next + before * tree.siblings + unsigned(child)] =
-              tree.first_child[lists.nodes[i]] + child;
+        const int node = i < end ? lists.nodes[i] : -1;
+        const int children = node >= 0 ? tree.first_child[node] : no_children;
+        const interface_faces faces = node >= 0 ? tree.at_interface[node] : interface_faces{};
+        const bool is_averaged = faces.to_coarse != 0 && faces.to_fine != 0;
+        packed_counts total{};
+        const packed_counts before{sum_before(
+            packed_counts::of(children >= 0 ? 1 : 0, is_averaged ? 1 : 0, count(faces.to_fine)).all,
+            total.all)};
+        for (int child = 0; children >= 0 && child < tree.siblings; ++child) {
+          lists.nodes[next + before[0] * tree.siblings + unsigned(child)] = children + child;
         }
-        next += families * tree.siblings;
+        if (is_averaged) lists.averaged_leaves[averaged + before[1]] = node;
+        list_faces(lists.corrected_faces + corrected + before[2], node, faces.to_fine);
+        next += total[0] * tree.siblings;
+        averaged += total[1];
+        corrected += total[2];
       }
       __syncthreads();
       begin = end;
       end = next;
     }
+    if (threadIdx.x == 0) {
+      mesh.averaged_leaves = averaged;
+      mesh.corrected_begin[tree.max_level + 1] = corrected;
+      if (begin > mesh.peak_blocks) mesh.peak_blocks = begin;
+    }
+    __syncthreads();
   }
 
-  /// Counts the leaves below each node, from the finest level up.
+  /// Counts the leaves below each inner node, from the finest level up.
   __device__ void count_leaves() const {
-    for (int level = tree.max_level; level >= 0; --level) {
-      for_each_node(level, [&](int node) {
-        unsigned count = tree.is_leaf(node) ? 1 : 0;
-        for (int child = 0; !tree.is_leaf(node) && child < tree.siblings; ++child) {
-          count += lists.leaf_counts[tree.first_child[node] + child];
+    for (int level = tree.max_level - 1; level >= 0; --level) {
+      for_each_family(level, [&](int parent, int first) {
+        unsigned count = 0;
+        for (int child = first; child < first + tree.siblings; ++child) {
+          count += tree.is_leaf(child) ? 1 : lists.leaf_counts[child];
         }
-        lists.leaf_counts[node] = count;
+        lists.leaf_counts[parent] = count;
       });
     }
   }
 
   /// Lists the leaves: an exclusive sum of the counts, from the roots down.
   __device__ void list_leaves() const {
-    if (threadIdx.x < max_levels) mesh.leaves_of_level[threadIdx.x] = 0;
     unsigned leaves = 0;
     for (unsigned first = 0; first < tree.root_count(); first += order_threads) {
       const unsigned i = first + threadIdx.x;
-      const bool is_root = i < tree.root_count();
-      unsigned below = 0;
-      const unsigned before = sum_before(is_root ? lists.leaf_counts[lists.nodes[i]] : 0, below);
-      if (is_root) lists.first_leaf[lists.nodes[i]] = leaves + before;
-      leaves += below;
+      const int root = i < tree.root_count() ? lists.nodes[i] : -1;
+      const bool is_leaf = root >= 0 && tree.is_leaf(root);
+      const unsigned count = root < 0 ? 0 : is_leaf ? 1 : lists.leaf_counts[root];
+      unsigned all = 0;
+      const unsigned before = leaves + sum_before(count, all);
+      if (root >= 0) place_node(root, is_leaf, before);
+      leaves += all;
     }
     if (threadIdx.x == 0) mesh.leaves = leaves;
     __syncthreads();
-    for (int level = 0; level <= tree.max_level; ++level) {
-      for_each_node(level, [&](int node) {
-        unsigned leaf = lists.first_leaf[node];
-        if (tree.is_leaf(node)) {
-          lists.leaves[leaf] = node;
-          atomicAdd(&mesh.leaves_of_level[level], 1u);
-          return;
-        }
-        for (int child = 0; child < tree.siblings; ++child) {
-          const int below = tree.first_child[node] + child;
-          lists.first_leaf[below] = leaf;
-          leaf += lists.leaf_counts[below];
+    for (int level = 0; level < tree.max_level; ++level) {
+      for_each_family(level, [&](int parent, int first) {
+        unsigned leaf = lists.first_leaf[parent];
+        for (int child = first; child < first + tree.siblings; ++child) {
+          const bool is_leaf = tree.is_leaf(child);
+          place_node(child, is_leaf, leaf);
+          leaf += is_leaf ? 1 : lists.leaf_counts[child];
         }
       });
     }
   }
 
-  /// Lists the inner nodes that share a face with a leaf of their own level.
-  __device__ void list_interface_nodes() const {
-    unsigned count = 0;
-    const unsigned nodes = mesh.level_begin[tree.max_level + 1];
-    for (unsigned first = 0; first < nodes; first += order_threads) {
-      const unsigned i = first + threadIdx.x;
-      bool at_interface = false;
-      if (i < nodes && !tree.is_leaf(lists.nodes[i])) {
-        for (int face = 0; face < tree.faces; ++face) {
-          const int neighbor = tree.neighbor[lists.nodes[i] * tree.faces + face];
-          at_interface = at_interface || (neighbor >= 0 && tree.is_leaf(neighbor));
-        }
-      }
-      unsigned found = 0;
-      const unsigned before = sum_before(at_interface ? 1u : 0u, found);
-      if (at_interface) lists.interface_nodes[count + before] = lists.nodes[i];
-      count += found;
-    }
-    if (threadIdx.x == 0) {
-      mesh.interface_nodes = count;
-      if (nodes > mesh.peak_blocks) mesh.peak_blocks = nodes;
+  /// Counts the leaves of each level: the nodes that are not parents of nodes of the next level.
+  __device__ void count_leaves_of_levels() const {
+    for (int level = static_cast<int>(threadIdx.x); level <= tree.max_level;
+         level += order_threads) {
+      const unsigned nodes = mesh.level_begin[level + 1] - mesh.level_begin[level];
+      const unsigned parents =
+          level == tree.max_level
+              ? 0
+              : (mesh.level_begin[level + 2] - mesh.level_begin[level + 1]) / tree.siblings;
+      mesh.leaves_of_level[level] = nodes - parents;
     }
   }
 
  private:
-  /// Calls use(node) for the nodes of a level, one thread per node. The block waits for it.
+  /// Returns the number of faces in a mask.
+  [[nodiscard]] __device__ static unsigned count(unsigned faces) {
+    unsigned found = 0;
+    for (int face = 0; face < mesh_tree<View::dim>::faces; ++face) found += faces >> face & 1;
+    return found;
+  }
+  __device__ void list_faces(int* list, int node, unsigned faces) const {
+    for (int face = 0; face < tree.faces; ++face) {
+      if ((faces >> face & 1) != 0) *list++ = node * tree.faces + face;
+    }
+  }
+  /// Puts a leaf into the list, or notes where the leaves below an inner node begin.
+  __device__ void place_node(int node, bool is_leaf, unsigned leaf) const {
+    if (is_leaf) {
+      lists.leaves[leaf] = node;
+    } else {
+      lists.first_leaf[node] = leaf;
+    }
+  }
+
+  /// Calls use(parent, first child) for the parents of a level, one thread each. The block waits
+  /// for it.
   template <class Use>
-  __device__ void for_each_node(int level, Use use) const {
-    const unsigned end = mesh.level_begin[level + 1];
-    for (unsigned i = mesh.level_begin[level] + threadIdx.x; i < end; i += order_threads) {
-      use(lists.nodes[i]);
+  __device__ void for_each_family(int level, Use use) const {
+    const unsigned end = mesh.level_begin[level + 2];
+    for (unsigned i = mesh.level_begin[level + 1] + threadIdx.x * tree.siblings; i < end;
+         i += order_threads * tree.siblings) {
+      const int first = lists.nodes[i];
+      use(tree.parent[first], first);
     }
     __syncthreads();
   }
 };
 
-/// Builds the lists of nodes, leaves and interface nodes, in a grid of one block: this needs many
-/// barriers, and is little work because a node has about a thousand cells.
+/// Builds the lists of nodes, leaves, and nodes at coarse-fine interfaces, in a grid of one block:
+/// this needs many barriers, and is little work because a node has about a thousand cells.
 template <class View>
-__global__ void order_blocks(View view) {
+__global__ void __launch_bounds__(order_threads) order_blocks(View view) {
   const traced here(view.trace, __func__);
+  grid_dependency_synchronize();
+  if (view.state->fault.code != fault::none) return;
   const list_builder<View> builder{view};
   builder.list_nodes();
   builder.count_leaves();
   builder.list_leaves();
-  builder.list_interface_nodes();
+  builder.count_leaves_of_levels();
 }
 
 }  // namespace ramify::detail::amr::inline RAMIFY_BUILD

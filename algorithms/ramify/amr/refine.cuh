@@ -12,13 +12,6 @@
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
-/// Returns the number of families that a refinement needs beyond the free ones.
-[[nodiscard]] __host__ __device__ inline unsigned new_families(const run_state& state) {
-  return state.regrid.refine_count > state.mesh.free_families
-             ? state.regrid.refine_count - state.mesh.free_families
-             : 0;
-}
-
 /// Returns the first child of the i-th block that is refined: in a free family, or in a new one.
 template <class View>
 __device__ int first_child_for(const View& view, unsigned i) {
@@ -112,6 +105,7 @@ __global__ void fill_roots(View view, Fill fill) {
 template <class View>
 __global__ void check_capacity(View view) {
   const traced here(view.trace, __func__);
+  grid_dependency_synchronize();
   run_state& state = *view.state;
   const unsigned long long families = 1ull * state.mesh.families + new_families(state);
   const unsigned long long nodes = view.tree.root_count() + families * view.tree.siblings;
@@ -139,6 +133,7 @@ __device__ void make_child(const View& view, const Fill& fill, unsigned i, int c
 template <class View, class Fill>
 __global__ void refine_blocks(View view, Fill fill, unsigned first, unsigned count) {
   const traced here(view.trace, __func__);
+  grid_dependency_synchronize();
   view.release_slot();
   if (view.state->fault.code != fault::none) return;
   const unsigned siblings = view.tree.siblings;
@@ -194,6 +189,7 @@ __global__ void launch_refine_blocks(View view, Fill fill) {
 template <class View>
 __global__ void attach_children(View view) {
   const traced here(view.trace, __func__);
+  grid_dependency_synchronize();
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   const run_state& state = *view.state;
   if (i >= state.regrid.refine_count || state.fault.code != fault::none) return;

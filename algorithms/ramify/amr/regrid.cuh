@@ -2,17 +2,18 @@
 #pragma once
 
 /// \file
-/// Regridding: the kernels that tag blocks, balance the tags, and coarsen families.
+/// Regridding: the kernels that tag blocks to refine and families to coarsen, and that coarsen.
 ///
-/// A regrid tags blocks, balances the tags until the refined mesh will be balanced, and only then
-/// creates the children (refine.cuh). While tags are balanced, only tags change. While children are
-/// filled, no kernel reads them. So neither the mesh nor the bits of the values depend on the order
-/// of blocks. The tags are the smallest set that keeps the mesh balanced.
+/// A regrid tags blocks such that the refined mesh will be balanced, and only then creates the
+/// children (refine.cuh). While blocks are tagged, only tags change. While children are filled, no
+/// kernel reads them. So neither the mesh nor the bits of the values depend on the order of blocks.
+/// The tags are the smallest set that keeps the mesh balanced.
 
 #include <ramify/amr/criteria.cuh>
 #include <ramify/amr/run_view.cuh>
 #include <ramify/amr/synchronize.cuh>
 #include <ramify/runtime/collectives.cuh>
+#include <ramify/runtime/shared.cuh>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
@@ -20,122 +21,208 @@ namespace ramify::detail::amr::inline RAMIFY_BUILD {
 inline constexpr int regrid_threads = 128;  ///< per block, for kernels with one block per node
 
 /// Adds a leaf to the list of tagged blocks, unless it is already tagged or is of the finest level.
-/// Any thread may call it.
+/// Returns whether it did. Any thread may call it.
 template <class View>
-__device__ void tag(const View& view, int node) {
-  if (view.tree.place[node].level >= view.tree.max_level) return;
-  if (atomicExch(&view.lists.is_tagged[node], 1u) != 0) return;
+__device__ bool tag(const View& view, int node) {
+  if (view.tree.place[node].level >= view.tree.max_level) return false;
+  if (atomicExch(&view.lists.is_tagged[node], 1u) != 0) return false;
   view.lists.tagged[atomicAdd(&view.state->regrid.tagged, 1u)] = node;
+  return true;
 }
 
-/// Returns the largest indicator of a block's cells, to thread 0.
+/// Balances the tags next to a tagged block, in one direction. The block will have children, which
+/// require a neighbor of the block's level; so a coarser neighbor is tagged, too, and then
+/// the same is done in all directions from it. Any thread may call it.
+///
+/// The mesh is balanced, so a neighbor is at most one level coarser, and tags spread only toward
+/// coarser levels. The thread that tags a block balances the tags around it, so the set of tagged
+/// blocks does not depend on the order of threads.
 template <class View>
-__device__ typename View::real largest_indicator(const View& view, int node) {
-  using real = typename View::real;
-  using cells = typename View::cells;
-  constexpr int dim = View::dim;
-  using reduce = block_reduce<real, regrid_threads>;
-  __shared__ typename reduce::TempStorage storage;
-
-  const block_place<dim> place = view.tree.place[node];
-  const auto ghosts = view.ghosts(view.u_new);
-  real largest = 0;
-  for (int cell = static_cast<int>(threadIdx.x); cell < cells::count; cell += regrid_threads) {
-    int at[dim];
-    cells::coordinates(cell, at);
-    cell_stencil<typename View::values, dim> stencil;
-    stencil.here = view.physics.to_primitive(view.u_new.load(node, cell));
-    for (int axis = 0; axis < dim; ++axis) {
-      stencil.left[axis] = view.physics.to_primitive(ghosts.neighbor_cell(node, at, axis, 0));
-      stencil.right[axis] = view.physics.to_primitive(ghosts.neighbor_cell(node, at, axis, 1));
+__device__ void balance_tags(const View& view, int node, int direction) {
+  int path[max_levels];  // the recursion: blocks that this thread has tagged, each coarser
+  int directions_done[max_levels];
+  int depth = -1;
+  for (;;) {
+    const int neighbor = view.tree.balanced_neighbor(node, direction);
+    const bool is_coarser =
+        neighbor >= 0 && view.tree.place[neighbor].level < view.tree.place[node].level;
+    if (is_coarser && tag(view, neighbor)) {
+      ++depth;
+      path[depth] = neighbor;
+      directions_done[depth] = 0;
     }
-    real where[dim];
-    view.center(place, at, where);
-    const real indicator = view.criterion(stencil, place, where);
-    largest = indicator > largest ? indicator : largest;
+    while (depth >= 0 && directions_done[depth] == view.tree.directions) --depth;
+    if (depth < 0) return;
+    node = path[depth];
+    direction = directions_done[depth]++;
   }
-  return reduce(storage).Reduce(largest, maximum{});
 }
 
-/// Evaluates the criterion in leaves and tags those to be refined. The leaves are all leaves, or
-/// the children that the previous round of this regrid created. One block per leaf.
+/// What kernels keep of a cell for a criterion: its sample, or all primitive values.
+template <class Criterion, class Values>
+struct sampling {
+  using type = Values;
+  __device__ static type take(const Criterion&, const Values& primitive) { return primitive; }
+};
+template <class Criterion, class Values>
+requires requires { typename Criterion::sample_type; }
+struct sampling<Criterion, Values> {
+  using type = typename Criterion::sample_type;
+  static_assert(sizeof(type) <= sizeof(Values), "a sample must not be larger than all values");
+  __device__ static type take(const Criterion& criterion, const Values& primitive) {
+    return criterion.sample(primitive);
+  }
+};
+template <class View>
+using sampling_of = sampling<decltype(View::criterion), typename View::values>;
+
+/// The shared memory of a block of tag_blocks(): samples of a block's cells, and of the ghost cells
+/// next to its faces. It is smaller than an advance_storage.
+template <class View>
+struct tag_storage {
+  static constexpr int dim = View::dim;
+  using cells = typename View::cells;
+  using sample = typename sampling_of<View>::type;
+  static constexpr int ghosts = 2 * dim * cells::per_face;
+
+  sample samples[cells::count + ghosts];
+
+  /// Returns the entry of the neighbor of a cell, in the block or beyond its face.
+  __device__ static int entry_of_neighbor(int cell, const int (&at)[dim], int axis, int side) {
+    if (at[axis] == (side == 0 ? 0 : View::cells_along - 1)) {
+      return cells::count + face_of(axis, side) * cells::per_face + cells::line_of(axis, cell);
+    }
+    return side == 0 ? cell - cells::stride(axis) : cell + cells::stride(axis);
+  }
+  /// Returns the samples of a cell and its neighbors.
+  [[nodiscard]] __device__ cell_stencil<sample, dim> stencil_of(int cell,
+                                                                const int (&at)[dim]) const {
+    cell_stencil<sample, dim> stencil;
+    stencil.here = samples[cell];
+    for (int axis = 0; axis < dim; ++axis) {
+      stencil.left[axis] = samples[entry_of_neighbor(cell, at, axis, 0)];
+      stencil.right[axis] = samples[entry_of_neighbor(cell, at, axis, 1)];
+    }
+    return stencil;
+  }
+};
+
+/// Samples a block's cells and ghost cells, each once.
+template <class View>
+__device__ void take_samples(const View& view, tag_storage<View>& shared, int node) {
+  using cells = typename View::cells;
+  const auto sample = [&](const typename View::values& u) {
+    return sampling_of<View>::take(view.criterion, view.physics.to_primitive(u));
+  };
+  for (int cell = static_cast<int>(threadIdx.x); cell < cells::count; cell += regrid_threads) {
+    shared.samples[cell] = sample(view.u_new.load(node, cell));
+  }
+  const auto ghosts = view.ghosts(view.u_new);
+  for (int i = static_cast<int>(threadIdx.x); i < shared.ghosts; i += regrid_threads) {
+    const int face = i / cells::per_face;
+    const int line = i % cells::per_face;
+    int at[View::dim];
+    cells::coordinates(cells::on_line(face / 2, line, face % 2 == 0 ? 0 : View::cells_along - 1),
+                       at);
+    shared.samples[cells::count + i] = sample(ghosts.ghost(node, at, face / 2, face % 2, 1));
+  }
+}
+
+/// Returns the largest indicator of a thread's cells.
+template <class View>
+__device__ typename View::real largest_indicator(const View& view, const tag_storage<View>& shared,
+                                                 int node) {
+  using real = typename View::real;
+  const auto place = view.tree.place[node];
+  real largest = 0;
+  View::cells::for_each(regrid_threads, [&](int cell, const int(&at)[View::dim]) {
+    real where[View::dim];
+    view.center(place, at, where);
+    const real indicator = view.criterion(shared.stencil_of(cell, at), place, where);
+    largest = indicator > largest ? indicator : largest;
+  });
+  return largest;
+}
+
+/// Returns the block that block i of tag_blocks() evaluates.
+template <class View>
+[[nodiscard]] __device__ int block_to_tag(const View& view, unsigned i) {
+  const regrid_state& regrid = view.state->regrid;
+  if (regrid.refine_count == 0) return view.lists.leaves[i];
+  const int parent = view.lists.tagged[regrid.refine_begin + i / view.tree.siblings];
+  return view.tree.first_child[parent] + static_cast<int>(i % view.tree.siblings);
+}
+
+/// Evaluates the criterion in leaves, tags those to be refined, and balances the tags. The leaves
+/// are all leaves, or the children that the previous round of this regrid created. One block per
+/// leaf; it needs sizeof(tag_storage) bytes of dynamic shared memory.
 template <class View>
 __global__ void tag_blocks(View view) {
   const traced here(view.trace, __func__);
-  const regrid_state& regrid = view.state->regrid;
-  int node = 0;
-  if (regrid.refine_count == 0) {
-    node = view.lists.leaves[blockIdx.x];
-  } else {
-    const int parent = view.lists.tagged[regrid.refine_begin + blockIdx.x / view.tree.siblings];
-    node = view.tree.first_child[parent] + static_cast<int>(blockIdx.x % view.tree.siblings);
-  }
+  grid_dependency_synchronize();
+  using reduce = block_reduce<typename View::real, regrid_threads>;
+  __shared__ typename reduce::TempStorage storage;
+  if (view.state->next != phase::tag) return;  // launched ahead, and another phase is due
+  const int node = block_to_tag(view, blockIdx.x);
   if (!view.owns(node)) return;
-  const auto indicator = largest_indicator(view, node);
-  if (threadIdx.x != 0) return;
-  if (indicator > view.regrid.refine_above) tag(view, node);
-  unsigned& idle = view.lists.idle[node];
-  idle = indicator < view.regrid.coarsen_below ? idle + 1 : 0;
+  auto& shared = dynamic_shared<tag_storage<View>>();
+  take_samples(view, shared, node);
+  __syncthreads();
+  const auto indicator = reduce(storage).Reduce(largest_indicator(view, shared, node), maximum{});
+  int is_tagged = 0;
+  if (threadIdx.x == 0) {
+    is_tagged = indicator > view.regrid.refine_above && tag(view, node);
+    unsigned& idle = view.lists.idle[node];
+    idle = indicator < view.regrid.coarsen_below ? idle + 1 : 0;
+  }
+  if (__syncthreads_or(is_tagged) == 0) return;
+  if (threadIdx.x < view.tree.directions) {
+    balance_tags(view, node, static_cast<int>(threadIdx.x));
+  }
 }
 
-/// Balances tags. A block that will have children requires neighbors of its own level, so its
-/// coarser neighbors are tagged, too, and balanced next. One thread per tagged block and direction.
-///
-/// The mesh is balanced, so a neighbor is at most one level coarser, and tags spread only toward
-/// coarser levels.
+/// Returns whether a node is a leaf without which the mesh stays balanced and which has been idle
+/// for long enough: no neighbor of its level has children or will have them.
 template <class View>
-__global__ void balance_tags(View view) {
-  const traced here(view.trace, __func__);
-  const regrid_state& regrid = view.state->regrid;
-  const unsigned item = blockIdx.x * blockDim.x + threadIdx.x;
-  if (item >= regrid.balance_count * view.tree.directions) return;
-  const int node = view.lists.tagged[regrid.balance_begin + item / view.tree.directions];
-  const int neighbor =
-      view.tree.balanced_neighbor(node, static_cast<int>(item % view.tree.directions));
-  if (neighbor < 0) return;
-  if (view.tree.place[neighbor].level < view.tree.place[node].level) tag(view, neighbor);
-}
-
-/// Returns whether the mesh stays balanced without a node's children: no child has a neighbor with
-/// children that is not its sibling.
-template <class View>
-__device__ bool may_lose_children(const View& view, int node) {
-  for (int child = 0; child < view.tree.siblings; ++child) {
-    const int below = view.tree.first_child[node] + child;
-    for (int direction = 0; direction < view.tree.directions; ++direction) {
-      const int neighbor = view.tree.balanced_neighbor(below, direction);
-      if (neighbor < 0 || view.tree.place[neighbor].level < view.tree.place[below].level) continue;
-      if (!view.tree.is_leaf(neighbor)) return false;
-    }
+__device__ bool may_be_removed(const View& view, int node) {
+  if (!view.tree.is_leaf(node) || view.lists.is_tagged[node] != 0) return false;
+  if (view.lists.idle[node] < view.regrid.patience) return false;
+  const int level = view.tree.place[node].level;
+  for (int direction = 0; direction < view.tree.directions; ++direction) {
+    const int neighbor = view.tree.balanced_neighbor(node, direction);
+    if (neighbor < 0 || view.tree.place[neighbor].level < level) continue;
+    if (!view.tree.is_leaf(neighbor) || view.lists.is_tagged[neighbor] != 0) return false;
   }
   return true;
 }
 
-/// Finds the families that may be coarsened: all siblings are leaves and have been idle for long
-/// enough. In phase::tag it does so only if no block is tagged. One thread for each node that the
-/// mesh had before this regrid.
+/// Finds the families that may be coarsened: all siblings may be removed. One thread for each of
+/// the `count` nodes that are not root blocks. Siblings are neighbors in the list of nodes, so the
+/// threads of a family are in one warp.
 template <class View>
-__global__ void tag_for_coarsening(View view, unsigned nodes) {
+__global__ void tag_for_coarsening(View view, unsigned count) {
   const traced here(view.trace, __func__);
+  grid_dependency_synchronize();
+  if (view.state->next != phase::tag) return;
+  constexpr unsigned siblings = mesh_tree<View::dim>::siblings;
+  constexpr unsigned all = (1u << siblings) - 1;
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= nodes) return;
-  const run_state& state = *view.state;
-  if (state.next == phase::tag && state.regrid.tagged != 0) return;
-  const int node = view.lists.nodes[i];
-  if (view.tree.is_leaf(node)) return;
-  const int first = view.tree.first_child[node];
-  for (int child = 0; child < view.tree.siblings; ++child) {
-    if (!view.tree.is_leaf(first + child)) return;
-    if (view.lists.idle[first + child] < view.regrid.patience) return;
-  }
-  if (!may_lose_children(view, node)) return;
-  view.lists.coarsened[atomicAdd(&view.state->regrid.coarsen_count, 1u)] = node;
+  const int node = i < count ? view.lists.nodes[view.tree.root_count() + i] : -1;
+  const bool removable = node >= 0 && may_be_removed(view, node);
+  const unsigned family = threadIdx.x % 32 / siblings;
+  const unsigned votes = __ballot_sync(full_warp_mask, removable) >> family * siblings & all;
+  if (votes != all || threadIdx.x % siblings != 0) return;
+  view.lists.coarsened[atomicAdd(&view.state->regrid.coarsen_count, 1u)] = view.tree.parent[node];
 }
 
-/// Replaces families by their parents, which get the averages. One block per family.
+/// Replaces families by their parents, which get the averages. One block per family. It runs after
+/// the refinement of the same regrid, which takes its families from the end of the free ones.
 template <class View>
 __global__ void coarsen_families(View view) {
   const traced here(view.trace, __func__);
+  grid_dependency_synchronize();
+  const run_state& state = *view.state;
+  if (state.fault.code != fault::none) return;
   const int node = view.lists.coarsened[blockIdx.x];
   if (view.owns(node)) {
     View::cells::for_each(regrid_threads, [&](int cell, const int(&at)[View::dim]) {
@@ -150,7 +237,7 @@ __global__ void coarsen_families(View view) {
   }
   view.tree.first_child[node] = no_children;
   view.lists.idle[node] = 0;
-  view.lists.free_families[view.state->mesh.free_families + blockIdx.x] =
+  view.lists.free_families[state.mesh.free_families - reused_families(state) + blockIdx.x] =
       view.tree.family_of(first);
 }
 

@@ -12,16 +12,12 @@ namespace ramify::detail::amr::inline RAMIFY_BUILD {
 /// The next phase of a run. The host or a kernel reads it and launches the phase; the last grid of
 /// the phase writes the one after it.
 enum class phase {
-  idle,                ///< none: all requested steps are taken, or there is a fault
-  begin,               ///< has no grids before next_phase(), which begins with steps or a regrid
-  step,                ///< takes steps; the mesh does not change
-  average_down,        ///< gives each inner node the averages of its children
-  tag,                 ///< evaluates the criterion and tags blocks for refinement
-  balance,             ///< tags the coarser neighbors of tagged blocks
-  refine,              ///< makes the children of tagged blocks
-  tag_for_coarsening,  ///< finds the families that may be coarsened
-  coarsen,             ///< replaces these families by their parents
-  rebuild_lists        ///< finds neighbors and puts the lists of blocks in Morton order
+  idle,          ///< none: all requested steps are taken, or there is a fault
+  begin,         ///< has no grids before next_phase(), which begins with steps or a regrid
+  step,          ///< takes steps; the mesh does not change
+  average_down,  ///< gives each inner node the averages of its children
+  tag,           ///< evaluates the criterion; tags blocks to refine, and families to coarsen
+  change_mesh    ///< refines and coarsens; then finds neighbors, and rebuilds the lists
 };
 
 /// Why a run cannot continue.
@@ -34,8 +30,9 @@ enum class fault {
 
 /// What the run has done, and the bounds of the current call and step.
 struct time_state : amr_progress {
-  double stop;  ///< no step goes beyond this time
-  double dt;    ///< of a step of level 0; 0: no step is taken
+  double stop;     ///< no step goes beyond this time
+  double dt;       ///< of a step of level 0; 0: no step is under way
+  double last_dt;  ///< of the last step; 0: there was none
   unsigned long long stop_step;
   unsigned long long next_regrid;  ///< the mesh is regridded before this step
   /// For each level the largest 1 / (time in which a wave crosses a cell), as the bits of a double.
@@ -55,25 +52,29 @@ struct mesh_state {
   unsigned leaves;
   unsigned leaves_of_level[max_levels];
   unsigned level_begin[max_levels + 1];  ///< where each level's nodes begin in block_lists::nodes
-  unsigned interface_nodes;              ///< entries of block_lists::interface_nodes
-  unsigned families;                     ///< with node numbers, free families included
+  unsigned averaged_leaves;              ///< entries of block_lists::averaged_leaves
+  /// Where the faces of each level's leaves begin in block_lists::corrected_faces.
+  unsigned corrected_begin[max_levels + 1];
+  unsigned families;  ///< with node numbers, free families included
   unsigned free_families;
   unsigned peak_blocks;
   unsigned long long version;  ///< counts how often the lists of blocks were rebuilt
 };
 
-/// A regrid. The list of tagged blocks is a queue with two readers: balance() tags the neighbors of
-/// its entries, refine() makes their children.
+/// A regrid: one round of tags and changes of the mesh. While the first mesh is built there are
+/// several, and each tags the children that the one before has made.
 struct regrid_state {
-  bool building;           ///< the first mesh is built; new children are tagged, too
-  bool mesh_changed;       ///< the lists of blocks are out of date
+  bool building;           ///< the first mesh is built
   int rounds_left;         ///< of refinement
   unsigned tagged;         ///< entries of block_lists::tagged
   unsigned refine_begin;   ///< entries before this one have children
   unsigned refine_count;   ///< entries that get their children now, or got them last
-  unsigned balance_begin;  ///< entries before this one are balanced
-  unsigned balance_count;  ///< entries that are balanced now
   unsigned coarsen_count;  ///< entries of block_lists::coarsened
+
+  /// Returns whether tags follow the change of the mesh that is due.
+  [[nodiscard]] __host__ __device__ bool has_another_round() const {
+    return building && refine_count > 0 && rounds_left > 1;
+  }
 };
 
 /// Kernels read and write it in device memory; the host reads it where it needs to.
@@ -96,6 +97,16 @@ inline constexpr unsigned long long no_invalid_cell = ~0ull;
   state.fault.invalid_cell = no_invalid_cell;
   state.regrid.building = true;
   return state;
+}
+
+/// Returns the number of free families that the due refinement takes.
+[[nodiscard]] __host__ __device__ inline unsigned reused_families(const run_state& state) {
+  const unsigned count = state.regrid.refine_count;
+  return count < state.mesh.free_families ? count : state.mesh.free_families;
+}
+/// Returns the number of families that the due refinement needs beyond the free ones.
+[[nodiscard]] __host__ __device__ inline unsigned new_families(const run_state& state) {
+  return state.regrid.refine_count - reused_families(state);
 }
 
 [[nodiscard]] __host__ __device__ inline int finest_level(const mesh_state& mesh, int max_level) {

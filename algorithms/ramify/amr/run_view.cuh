@@ -12,13 +12,13 @@
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
-/// Lists of node numbers, and arrays by node; each has one entry per node of the capacity.
+/// Lists, and arrays by node. The capacity of the mesh is that of its arrays.
 struct block_lists {
-  int* leaves;  ///< in Morton order, root block by root block
-  int* nodes;   ///< all nodes, level by level, each level in Morton order
-  /// Inner nodes that share a face with a leaf of their own level: the coarse side of the
-  /// coarse-fine interface reads its ghost cells from them.
-  int* interface_nodes;
+  int* leaves;           ///< in Morton order, root block by root block
+  int* nodes;            ///< all nodes, level by level, each level in Morton order
+  int* averaged_leaves;  ///< leaves with coarser neighbors and finer ones
+  /// The faces of leaves to finer blocks, level by level; an entry is leaf * faces + face.
+  int* corrected_faces;
   int* tagged;     ///< blocks to refine, in the order in which they were tagged
   int* coarsened;  ///< nodes whose children are removed
   unsigned* free_families;
@@ -60,7 +60,18 @@ struct run_view : runtime::chain_link, Part {
   amr_step_config step;
   unsigned max_teams;        ///< teams of a block of advance_blocks that a kernel launches
   unsigned resident_blocks;  ///< number of such blocks that are resident on the device
+  /// Of the grids of a phase that the host launches. All of their kernels call
+  /// grid_dependency_synchronize().
+  stream_serialization serialization = stream_serialization::full;
   run_state* state;
+
+  /// Returns the shape of a grid of a phase.
+  [[nodiscard]] __host__ __device__ launch_shape shape(unsigned blocks, unsigned threads,
+                                                       std::size_t dynamic_shared = 0) const {
+    launch_shape result(blocks, threads, dynamic_shared);
+    result.serialization = serialization;
+    return result;
+  }
 
   /// Returns whether the chain of phases ends. If the mesh is full, the host allocates more memory
   /// and starts the chain again.
@@ -86,7 +97,7 @@ struct run_view : runtime::chain_link, Part {
     if constexpr (Part::is_part) {
       return this->has_interface;
     } else {
-      return mine.interface_nodes > 0;
+      return mine.corrected_begin[tree.max_level + 1] > 0;
     }
   }
 

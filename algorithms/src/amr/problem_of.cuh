@@ -92,6 +92,7 @@ struct scalar_flow {
 template <class Physics>
 struct selected_criterion {
   using real = typename Physics::real;
+  using sample_type = real;
   static constexpr int dim = Physics::dimensions;
 
   bool is_loehner;
@@ -104,8 +105,11 @@ struct selected_criterion {
         loehner{options.criterion_variable, static_cast<real>(options.loehner_filter)} {}
   selected_criterion() = default;
 
-  __device__ real operator()(const cell_stencil<typename Physics::values, dim>& u,
-                             const block_place<dim>& place, const real (&where)[dim]) const {
+  [[nodiscard]] __device__ sample_type sample(const typename Physics::values& primitive) const {
+    return gradient.sample(primitive);  // both read the same variable
+  }
+  __device__ real operator()(const cell_stencil<real, dim>& u, const block_place<dim>& place,
+                             const real (&where)[dim]) const {
     return is_loehner ? loehner(u, place, where) : gradient(u, place, where);
   }
 };

@@ -42,6 +42,8 @@
 ///                                                      they launch
 ///     static constexpr bool begins_without_loop        true: a requested loop begins at the first
 ///                                                      due step that repeats, in finish()
+///     state_type* pinned_state                         pinned memory, into which the host reads the
+///                                                      state: this copy does not block the host
 ///     void check(const state_type&) const              throws if the chain cannot continue
 ///     void shrink_step(state_type&) const              (__device__) makes the due step smaller
 
@@ -203,10 +205,13 @@ class launch_chain {
 
   /// Waits for the stream, and reads the state and the progress.
   void read_state() {
-    check(cudaMemcpyAsync(&state_, program_.state, sizeof state_, cudaMemcpyDeviceToHost,
+    state_type* copy = &state_;
+    if constexpr (requires { program_.pinned_state; }) copy = program_.pinned_state;
+    check(cudaMemcpyAsync(copy, program_.state, sizeof state_, cudaMemcpyDeviceToHost,
                           control_->stream()),
           "reading the state of a chain");
     progress_ = control_->wait();
+    if (copy != &state_) state_ = *copy;
     control_->report().graph_grids += (progress_.iterations - iterations_seen_) * grids_of_loop_;
     iterations_seen_ = progress_.iterations;
   }

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// What the team of a block does in a stage of a step beside the fluxes: it loads cells and ghost
+/// cells, adds changes, and stores the new values. The steps have the numbers of advance.cuh.
+
+#include <ramify/amr/advance_tuning.cuh>
+#include <ramify/amr/run_view.cuh>
+
+RAMIFY_INT_ARRAY_BOUNDS_BEGIN
+namespace ramify::detail::amr::inline RAMIFY_BUILD {
+
+/// A stage of the Runge-Kutta method on one level.
+struct rk_stage {
+  int index;               ///< 0: first stage, 1: second stage
+  double begin;            ///< when this level's step begins, counted in steps of level 0
+  double length;           ///< length of this level's step, counted in steps of level 0
+  double elapsed;          ///< share of the next coarser level's step that has elapsed
+  bool first;              ///< whether it is the first stage within the next coarser level's step
+  bool keeps_old = false;  ///< whether finer levels read the values before this step
+};
+
+template <class View>
+using tuning_of = advance_tuning<typename View::physics_type, View::cells_along>;
+/// The shared memory of a team.
+template <class View>
+using storage_of = advance_storage<typename View::physics_type, View::cells_along>;
+template <class View>
+using line_of = line_of_cells<typename View::physics_type, View::cells_along>;
+template <class View>
+using ghosts_of = typename View::ghosts_type;
+
+template <class View>
+__device__ void put_primitive(const View& view, storage_of<View>& shared, int at,
+                              const typename View::values& conserved) {
+  const auto primitive = view.physics.to_primitive(conserved);
+  for (int v = 0; v < View::physics_type::variables; ++v) shared.primitive[v][at] = primitive[v];
+}
+template <class View>
+[[nodiscard]] __device__ typename View::values get_primitive(const storage_of<View>& shared,
+                                                             int at) {
+  typename View::values primitive;
+  for (int v = 0; v < View::physics_type::variables; ++v) primitive[v] = shared.primitive[v][at];
+  return primitive;
+}
+
+/// Step 1. Loads the block's cells as primitive values. `rank` is that of the thread in its team.
+template <class View>
+__device__ void load_cells(const View& view, const ghosts_of<View>& ghosts,
+                           storage_of<View>& shared, int node, int rank) {
+  using cells = typename View::cells;
+  for (int cell = rank; cell < cells::count; cell += tuning_of<View>::threads) {
+    put_primitive(view, shared, storage_of<View>::cell_entry(cell), ghosts.u.load(node, cell));
+  }
+}
+
+/// Step 2. Loads the ghost cells of all lines along `axis` and, if there is space, along the next
+/// axes.
+template <class View>
+__device__ void load_ghosts(const View& view, const ghosts_of<View>& ghosts,
+                            storage_of<View>& shared, int node, int axis, int rank) {
+  using cells = typename View::cells;
+  using storage = storage_of<View>;
+  constexpr int lines = tuning_of<View>::lines;
+  constexpr int of_axis = storage::ghosts_of_axis;
+  constexpr int axes = tuning_of<View>::axes_with_ghosts;
+  for (int item = rank; item < axes * of_axis; item += tuning_of<View>::threads) {
+    const int along = axes == 1 ? axis : axis + item / of_axis;
+    const int i = axes == 1 ? item : item % of_axis;
+    const int side = i / (cells::ghosts * lines);
+    const int depth = i / lines % cells::ghosts + 1;
+    const line_of<View> line(along, i % lines);
+    const int cell = side == 0 ? 0 : (View::cells_along - 1) * cells::stride(along);
+    int at[View::dim];
+    cells::coordinates(line.first + cell, at);
+    put_primitive(view, shared, storage::ghost_entry(along, side, depth) + line.number,
+                  ghosts.ghost(node, at, along, side, depth));
+  }
+}
+
+/// Adds `ratio` times the difference of two fluxes to the i-th cell of a line. Along the first axis
+/// it replaces the changes of the block before.
+template <class View>
+__device__ void add_change(storage_of<View>& shared, const line_of<View>& line,
+                           typename View::real ratio, int axis, int i,
+                           const typename View::values& difference) {
+  for (int v = 0; v < View::physics_type::variables; ++v) {
+    auto& change = shared.change[v][line.own_place(i)];
+    const auto more = times(ratio, difference[v]);
+    change = axis == 0 ? more : change + more;
+  }
+}
+
+/// Returns the flux through the first face of a run. `line` is the number of its line.
+template <class View>
+[[nodiscard]] __device__ typename View::values first_flux(const storage_of<View>& shared, int run,
+                                                          int line) {
+  typename View::values first;
+  for (int v = 0; v < View::physics_type::variables; ++v)
+    first[v] = shared.first_flux[v][run][line];
+  return first;
+}
+
+/// Step 5. Stores the new values and, if step 6 follows, keeps them in place of the changes.
+template <class View>
+__device__ void store_new_values(const View& view, const rk_stage& stage, storage_of<View>& shared,
+                                 int node, int rank, bool keeps) {
+  using real = typename View::real;
+  using values = typename View::values;
+  using cells = typename View::cells;
+  for (int cell = rank; cell < cells::count; cell += tuning_of<View>::threads) {
+    const int entry = storage_of<View>::cell_entry(cell);
+    values change;
+    for (int v = 0; v < View::physics_type::variables; ++v) change[v] = shared.change[v][entry];
+    const values u = view.u_new.load(node, cell);
+    values next;
+    if (stage.index == 0) {
+      next = u + change;
+      view.u_stage.store(node, cell, next);
+    } else {
+      if (stage.keeps_old) view.u_old.store(node, cell, u);
+      const values last = view.u_stage.load(node, cell);
+      next = real(0.5) * (u + (last + change));
+      view.u_new.store(node, cell, next);
+    }
+    if (!keeps) continue;
+    for (int v = 0; v < View::physics_type::variables; ++v) shared.change[v][entry] = next[v];
+  }
+}
+
+/// Step 6. Stores the averages of the new values in the block's part of its parent.
+template <class View>
+__device__ void average_to_parent(const View& view, const typename View::values_type& u,
+                                  const storage_of<View>& shared, int node, int rank) {
+  using cells = typename View::cells;
+  constexpr int dim = View::dim;
+  constexpr int averages = cells::count / mesh_tree<dim>::siblings;
+  const int parent = view.tree.parent[node];
+  const block_place<dim> place = view.tree.place[node];
+  for (int item = rank; item < View::physics_type::variables * averages;
+       item += tuning_of<View>::threads) {
+    const int v = item / averages;
+    int at[dim];
+    cells::coordinates_in_child(item % averages, at);
+    const auto sum = sum_over_corners<1 << dim>([&](int part) {
+      int below[dim];
+      for (int axis = 0; axis < dim; ++axis) below[axis] = 2 * at[axis] + (part >> axis & 1);
+      return shared.change[v][storage_of<View>::cell_entry(cells::cell_number(below))];
+    });
+    for (int axis = 0; axis < dim; ++axis) {
+      at[axis] += static_cast<int>(place.index[axis] & 1) * (View::cells_along / 2);
+    }
+    u.data[u.offset(parent, v, cells::cell_number(at))] =
+        times(sum, typename View::real(1) / mesh_tree<dim>::siblings);
+  }
+}
+
+}  // namespace ramify::detail::amr::inline RAMIFY_BUILD
+RAMIFY_INT_ARRAY_BOUNDS_END

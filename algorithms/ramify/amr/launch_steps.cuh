@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// The launches of a step. The same code launches its grids from the host and from kernels.
+///
+/// With subcycling a step is a recursion over the levels: a level takes its step, the next finer
+/// level takes two, and then the fluxes between them are corrected. The recursion is written once,
+/// as the task advance_level. The host runs it as a function, kernels as a tail launch.
+
+#include <ramify/amr/advance.cuh>
+#include <ramify/amr/next_phase.cuh>
+#include <ramify/amr/synchronize.cuh>
+#include <ramify/amr/time_step.cuh>
+#include <ramify/runtime/chain_link.cuh>
+
+namespace ramify::detail::amr::inline RAMIFY_BUILD {
+
+/// Launches a stage of a step for the nodes of a list.
+template <class View, class Grids>
+__host__ __device__ void launch_stage(const View& view, Grids& grids, const int* nodes,
+                                      unsigned count, const rk_stage& stage) {
+  using storage = advance_storage<typename View::physics_type, View::cells_along>;
+  using tuning = advance_tuning<typename View::physics_type, View::cells_along>;
+  if (count == 0) return;
+  unsigned teams = 1;
+  if (grids.from_kernel()) {
+    // The fewest teams with which all blocks are resident at once, or the maximum.
+    const unsigned wanted = (count + view.resident_blocks - 1) / view.resident_blocks;
+    teams = wanted < view.max_teams ? wanted : view.max_teams;
+  }
+  grids(advance_blocks<View>,
+        view.shape((count + teams - 1) / teams, teams * tuning::threads, teams * sizeof(storage)),
+        view, nodes, count, stage);
+}
+
+/// Launches a stage for the nodes of a level, or of all levels. Blocks that read no values of other
+/// processes are advanced while these values are exchanged.
+template <class View, class Grids>
+__host__ __device__ void launch_exchanged_stage(const View& view, Grids& grids, int level,
+                                                const int* nodes, unsigned count,
+                                                const rk_stage& stage) {
+  if constexpr (View::is_part) {
+    const stage_blocks blocks = view.begin_stage(grids, stage.index, level);
+    launch_stage(view, grids, blocks.nodes, blocks.interior, stage);
+    view.end_stage(grids);
+    launch_stage(view, grids, blocks.nodes + blocks.interior, blocks.count - blocks.interior,
+                 stage);
+  } else {
+    launch_stage(view, grids, nodes, count, stage);
+  }
+}
+
+/// Launches both stages of a step for the nodes of a level, or of all levels.
+template <class View, class Grids>
+__host__ __device__ void launch_stages(const View& view, Grids& grids, int level, const int* nodes,
+                                       unsigned count, rk_stage stage) {
+  stage.index = 0;
+  launch_exchanged_stage(view, grids, level, nodes, count, stage);
+  stage.index = 1;
+  stage.elapsed += 0.5;
+  stage.first = false;
+  launch_exchanged_stage(view, grids, level, nodes, count, stage);
+}
+
+/// Launches the flux correction of the leaves of the levels [level, end).
+template <class View, class Grids>
+__host__ __device__ void launch_reflux(const View& view, const mesh_state& mesh, int level, int end,
+                                       Grids& grids) {
+  const unsigned first = mesh.corrected_begin[level];
+  grids(reflux<View>, view.shape(mesh.corrected_begin[end] - first, reflux_threads<View>), view,
+        view.lists.corrected_faces + first);
+}
+
+/// Launches a step of all levels at once, after begin_step().
+template <class View, class Grids>
+__host__ __device__ void launch_all_levels(const View& view, const mesh_state& mesh, Grids& grids) {
+  launch_stages(view, grids, all_levels, view.lists.leaves, mesh.leaves, {0, 0.0, 1.0, 0.0, true});
+  if (view.step.reflux && view.has_interface_in(mesh)) {
+    view.share_flux_registers(grids, all_levels);
+    launch_reflux(view, mesh, 0, view.tree.max_level + 1, grids);
+  }
+}
+
+/// Task: synchronizes a level with the next finer level after their steps.
+struct synchronize_level {
+  const mesh_state* mesh;  ///< in device memory for a kernel, else the host's copy
+  int level;
+
+  __device__ static const char* name() { return "synchronize_level"; }
+
+  template <class View, class Grids>
+  __host__ __device__ void operator()(const View& view, Grids& grids) const {
+    if (view.step.reflux) {
+      view.share_flux_registers(grids, level);
+      launch_reflux(view, *mesh, level, level + 1, grids);
+    }
+    view.share_children(grids, level);
+    const unsigned nodes = mesh->level_begin[level];
+    grids(average_down<View>,
+          view.shape(mesh->level_begin[level + 1] - nodes, average_threads<View>), view, view.u_new,
+          view.lists.nodes + nodes);
+  }
+};
+
+/// Task: takes a step of a level, and the steps of all finer levels in the same time.
+struct advance_level {
+  const mesh_state* mesh;  ///< in device memory for a kernel, else the host's copy
+  int level;
+  double begin;  ///< counted in steps of level 0
+  bool first;    ///< whether it is the first of the two steps in one of the next coarser level
+
+  __device__ static const char* name() { return "advance_level"; }
+
+  template <class View, class Grids>
+  __host__ __device__ void operator()(const View& view, Grids& grids) const {
+    // 1. This level's step. Inner nodes take it, too: leaves next to them read them in the second
+    //    stage.
+    const unsigned nodes = mesh->level_begin[level];
+    const bool is_finest = level == view.finest_level_of(*mesh);
+    launch_stages(view, grids, level, view.lists.nodes + nodes,
+                  mesh->level_begin[level + 1] - nodes,
+                  {0, begin, 1.0 / double(1u << level), first ? 0.0 : 0.5, first, !is_finest});
+    // 2. Base case: there is no finer level.
+    if (is_finest) return;
+    view.share_level(grids, level);
+    // 3. Recurse: the next finer level takes two steps. Join: tasks run one after another, each
+    //    after everything that the previous one has launched.
+    const double half = 0.5 / double(1u << level);
+    grids.then(view, advance_level{mesh, level + 1, begin, true});
+    grids.then(view, advance_level{mesh, level + 1, begin + half, false});
+    grids.then(view, synchronize_level{mesh, level});
+  }
+};
+
+/// Task: ends the phase that takes steps.
+template <bool in_loop>
+struct end_steps {
+  __device__ static const char* name() { return "end_steps"; }
+
+  template <class View, class Grids>
+  __host__ __device__ void operator()(const View& view, Grids& grids) const {
+    if constexpr (in_loop) {
+      grids(end_steps_in_loop<View>, view.shape(1, 1), view);
+    } else {
+      grids(next_phase<View>, view.shape(1, 1), view, phase::step);
+    }
+  }
+};
+
+/// Launches the beginning of a step.
+template <class View, class Grids>
+__host__ __device__ void launch_begin_step(const View& view, const mesh_state& mesh, Grids& grids) {
+  const unsigned averaged = view.step.subcycle ? 0 : mesh.averaged_leaves;
+  grids(begin_step<View>, view.shape(averaged + mesh.leaves, step_threads), view, averaged);
+  if constexpr (View::is_part) {
+    view.combine_rates(grids);
+    grids(choose_dt<View>, view.shape(1, 1), view);
+  }
+}
+
+/// Launches `steps` steps and the end of their phase. With subcycling, `steps` must be 1.
+template <bool in_loop, class View, class Grids>
+__host__ __device__ void launch_steps(const View& view, const mesh_state& mesh, unsigned steps,
+                                      Grids& grids) {
+  const end_steps<in_loop> end;
+  if (view.step.subcycle) {
+    launch_begin_step(view, mesh, grids);
+    grids.then(view, advance_level{&mesh, 0, 0.0, true});
+    grids.then(view, end);
+    return;
+  }
+  for (unsigned step = 0; step < steps; ++step) {
+    launch_begin_step(view, mesh, grids);
+    launch_all_levels(view, mesh, grids);
+  }
+  grids(average_leaves<View>, view.shape(mesh.averaged_leaves, step_threads), view,
+        view.lists.averaged_leaves);
+  end(view, grids);
+}
+
+}  // namespace ramify::detail::amr::inline RAMIFY_BUILD
