@@ -120,6 +120,8 @@ class [[nodiscard(
         samples ? sample_sort_run::slots_needed : binary_run::slots_needed,
         samples ? sample_sort_run::plans(n) : binary_run::plans(n, config.streams), stream);
     if (n < 2) return;
+    setup.first_grid_clears =
+        samples && sample_sort_run::is_small(n) && setup.choice.taken == route::flat;
     const phase_range range("quicksort: start");
     run_ = std::make_unique<run>(setup, n, config);
     const auto start = [&](auto& strategy) {

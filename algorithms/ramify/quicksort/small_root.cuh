@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// A small root is not partitioned. Its blocks sort chunks, and each pass merges several sorted
+/// runs into one, until one run is left.
+///
+///     chunks of 3, sorted         [2 5 8] [1 5 9] [3 4]
+///     a pass that merges 3 runs   the 5 of the second run has 1 element before it in its own run,
+///                                 2 in the first run and 2 in the third: its place is 5
+///     result                      [1 2 3 4 5 5 8 9]
+///
+/// A thread finds the place of an element by binary searches in the other runs. The searches do
+/// not depend on each other, so their latencies overlap. A pass takes O(n ways log n) comparisons:
+/// for small inputs this takes less time than partitions, whose grids depend on each other.
+///
+/// Equal elements of different runs are ordered by their run, so all places are different, if the
+/// comparator is a strict weak order. Unless the order is known to be one, each element claims its
+/// place. If two elements claim the same one, the last block of the pass copies all runs instead.
+///
+/// Join: the grids run in the order of the stream. No kernel launches one.
+
+#include <algorithm>
+#include <ramify/quicksort/sample_sort_context.cuh>
+#include <ramify/runtime/residency.cuh>
+#include <type_traits>
+
+RAMIFY_INT_ARRAY_BOUNDS_BEGIN
+namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
+
+/// The claims of a pass: a bit for each place, and what the blocks tell the last one.
+struct place_claims {
+  unsigned* bits;
+  unsigned* collided;  ///< not 0 if two elements have claimed the same place
+  unsigned* arrived;   ///< blocks of the pass
+
+  /// Returns the number of unsigned integers that a pass of n elements needs.
+  [[nodiscard]] __host__ __device__ static unsigned words(position n) {
+    return static_cast<unsigned>((n + 31) / 32) + 2;
+  }
+  __device__ place_claims(unsigned* memory, position n, unsigned pass)
+      : bits(memory + pass * words(n)), collided(bits + words(n) - 2), arrived(collided + 1) {}
+
+  /// Claims a place. If it is taken already, records the collision.
+  __device__ void claim(unsigned place) const {
+    const unsigned bit = 1u << place % 32;
+    if ((atomicOr(&bits[place / 32], bit) & bit) != 0) atomicOr(collided, 1u);
+  }
+};
+
+/// The shape of a pass: which runs it merges, and from which buffer to which.
+struct merge_pass {
+  unsigned n;     ///< elements of the root
+  unsigned run;   ///< elements of a run, apart from the last run
+  unsigned ways;  ///< runs that are merged into one
+  bool is_last;
+  unsigned from;  ///< index of the buffer
+
+  /// The last pass writes into the output.
+  __device__ merge_pass(const small_root_plan& plan, position size, unsigned pass)
+      : n(static_cast<unsigned>(size)),
+        run(plan.chunk),
+        ways(plan.ways),
+        is_last(pass + 1 == plan.passes),
+        from((plan.passes - pass) % 2) {
+    for (unsigned p = 0; p < pass; ++p) run *= ways;
+  }
+  /// Returns the first step of a binary search in a run: the greatest power of two in its length.
+  [[nodiscard]] __device__ unsigned longest_step() const {
+    return 1u << (31 - __clz(static_cast<int>(run)));
+  }
+};
+
+/// An element, by its index in the array, and the runs that are merged with its own.
+struct merged_element {
+  unsigned begin;      ///< of the first of these runs
+  unsigned own;        ///< the number of its own run among them
+  unsigned others;     ///< the number of the other runs
+  unsigned of_own;     ///< its rank in its own run
+
+  __device__ merged_element(const merge_pass& pass, unsigned index) {
+    const unsigned run = index / pass.run;
+    own = run % pass.ways;
+    begin = (run - own) * pass.run;
+    others = min(pass.ways, (pass.n - begin + pass.run - 1) / pass.run) - 1;
+    of_own = index - run * pass.run;
+  }
+};
+
+/// A code that is compared: a copy, so that the loads of several searches overlap, or a reference to
+/// a large one.
+template <class Code>
+using probe_of = std::conditional_t<sizeof(Code) <= 16, const Code, const Code&>;
+
+/// Returns the number of elements that precede the element at `index` in the other runs first to
+/// first + count - 1. It searches these runs at the same time. A missing run counts as empty, and
+/// its search reads the element itself: conditional loads would not overlap.
+template <int count, class Code, class Key, class Compare>
+__device__ unsigned count_before(const Key* keys, const merge_pass& pass,
+                                 const merged_element& element, unsigned index, const Code& code,
+                                 unsigned first, Compare compare) {
+  unsigned begin[count];
+  unsigned size[count];
+  unsigned before[count];
+  RAMIFY_UNROLL
+  for (int r = 0; r < count; ++r) {
+    const unsigned other = first + unsigned(r);
+    const bool exists = other < element.others;
+    const unsigned run = other < element.own ? other : other + 1;
+    begin[r] = exists ? element.begin + run * pass.run : index;
+    size[r] = exists ? min(pass.run, pass.n - begin[r]) : 0;
+    before[r] = 0;
+  }
+  for (unsigned step = pass.longest_step(); step > 0; step /= 2) {
+    RAMIFY_UNROLL
+    for (int r = 0; r < count; ++r) {
+      const bool inside = before[r] + step <= size[r];
+      probe_of<Code> probe = compare.encode(keys[begin[r] + (inside ? before[r] + step - 1 : 0)]);
+      // Of equal elements, those of the left run come first.
+      const bool is_left = first + unsigned(r) < element.own;
+      const bool precedes = is_left ? !compare(code, probe) : compare(probe, code);
+      before[r] += inside && precedes ? step : 0;
+    }
+  }
+  unsigned sum = 0;
+  RAMIFY_UNROLL
+  for (int r = 0; r < count; ++r) sum += before[r];
+  return sum;
+}
+
+/// Sorts the chunks of a small root; each block sorts one. If there is only one chunk, the run is
+/// complete.
+template <class Sorter, class Context>
+__global__ void __launch_bounds__(Sorter::threads_of_team) sample_sort_chunks(Context context) {
+  const traced here(context.trace, __func__);
+  __shared__ typename Sorter::storage shared;
+  const small_root_plan& plan = context.sizes.small;
+  const position n = context.root.size();
+  const position begin = position{blockIdx.x} * Sorter::capacity;
+  const auto count = static_cast<unsigned>(min(n - begin, position{Sorter::capacity}));
+  // There is nothing to wait for, but the call also allows the next grid to be scheduled.
+  grid_dependency_synchronize();
+  // 1. Prepare what later grids use.
+  if (plan.clears_status && blockIdx.x == 0 && threadIdx.x == 0) context.clear_status();
+  if (plan.passes == 0 && threadIdx.x == 0) *context.state = {};
+  if constexpr (!Context::order::known_strict_weak) {
+    const unsigned words = place_claims::words(n) * plan.passes;
+    for (unsigned w = blockIdx.x * blockDim.x + threadIdx.x; w < words;
+         w += gridDim.x * blockDim.x) {
+      context.claims[w] = 0;
+    }
+  }
+  // 2. Sort.
+  Sorter::sort(block_team<Sorter::threads_of_team, 1>(), shared.view(), context.buffers.output,
+               context.buffers[plan.passes % 2], begin, count, context.compare);
+}
+
+/// Merges the runs of a small root in one pass. A block has a tile of elements, and several threads
+/// for each element share the searches for its place.
+template <class Context>
+__global__ void __launch_bounds__(Context::tuning::merge_tile* Context::tuning::max_searchers)
+    sample_sort_merge(Context context, unsigned number) {
+  const traced here(context.trace, __func__);
+  using tuning = typename Context::tuning;
+  __shared__ unsigned counts[tuning::max_searchers][tuning::merge_tile];
+  const merge_pass pass(context.sizes.small, context.root.size(), number);
+  const unsigned searchers = context.sizes.small.searchers;
+  const unsigned lane = threadIdx.x % tuning::merge_tile;
+  const unsigned searcher = threadIdx.x / tuning::merge_tile;
+  const unsigned index = blockIdx.x * tuning::merge_tile + lane;
+  const bool exists = index < pass.n;
+  grid_dependency_synchronize();
+  const auto from = context.buffers[pass.from];
+  const auto to = context.buffers[1 - pass.from];
+
+  // 1. Count the elements that precede the thread's element in its share of the other runs.
+  const merged_element element(pass, exists ? index : 0);
+  unsigned before = 0;
+  if (exists) {
+    probe_of<typename Context::code> code = context.compare.encode(from.keys[index]);
+    constexpr int at_once = tuning::searches_at_once;
+    for (unsigned first = searcher * at_once; first < element.others; first += searchers * at_once) {
+      before += count_before<at_once>(from.keys, pass, element, index, code, first,
+                                      context.compare);
+    }
+  }
+  counts[searcher][lane] = before;
+  __syncthreads();
+
+  // 2. The first thread of each element moves it to its place.
+  if (exists && searcher == 0) {
+    unsigned place = element.begin + element.of_own;
+    for (unsigned s = 0; s < searchers; ++s) place += counts[s][lane];
+    to.copy_element(place, from, index);
+    if constexpr (!Context::order::known_strict_weak) {
+      place_claims(context.claims, pass.n, number).claim(place);
+    }
+  }
+  if (pass.is_last && blockIdx.x == 0 && threadIdx.x == 0) *context.state = {};
+
+  // 3. If the comparator has lost elements, the last block copies all of them.
+  if constexpr (!Context::order::known_strict_weak) {
+    const place_claims claims(context.claims, pass.n, number);
+    if (last_to_arrive(*claims.arrived, gridDim.x) && load_relaxed(*claims.collided) != 0) {
+      for (unsigned i = threadIdx.x; i < pass.n; i += blockDim.x) to.copy_element(i, from, i);
+    }
+  }
+}
+
+/// Returns the plan of a root of n elements; `chunk` is 0 if the root is not small.
+template <class Tuning>
+small_root_plan plan_small_root(position n) {
+  constexpr unsigned most_ways = 16;   // of the only pass
+  constexpr unsigned fewer_ways = 10;  // of two passes
+  constexpr position latency_bound = 20'000;
+  if (n > Tuning::small_root_size) return {};
+  constexpr unsigned short_size = Tuning::short_chunk.size();
+  constexpr unsigned long_size = Tuning::long_chunk.size();
+  const unsigned chunk = long_size < n && n <= most_ways * short_size ? short_size : long_size;
+  const auto chunks = static_cast<unsigned>((n + chunk - 1) / chunk);
+  small_root_plan plan{.chunk = chunk, .passes = 0, .ways = chunks, .searchers = 1};
+  if (chunks == 1) return plan;
+  // The searches in a pass take time for each of its ways, and each pass takes a few microseconds.
+  plan.passes = chunks <= most_ways ? 1 : chunks <= fewer_ways * fewer_ways ? 2 : 3;
+  const auto reach = [&](unsigned ways) {
+    return plan.passes == 1 ? ways : plan.passes == 2 ? ways * ways : ways * ways * ways;
+  };
+  for (plan.ways = 2; reach(plan.ways) < chunks;) ++plan.ways;
+  constexpr unsigned at_once = Tuning::searches_at_once;
+  const unsigned most = n <= latency_bound ? Tuning::max_searchers : (Tuning::max_searchers + 1) / 2;
+  plan.searchers = std::min((plan.ways - 1 + at_once - 1) / at_once, most);
+  return plan;
+}
+
+/// Launches the grid that sorts the chunks.
+template <class Sorter, class Context, class Grids>
+void launch_chunks(const Context& context, Grids& grids) {
+  const auto chunks = (context.root.size() + Sorter::capacity - 1) / Sorter::capacity;
+  grids(sample_sort_chunks<Sorter, Context>,
+        {static_cast<unsigned>(chunks), Sorter::threads_of_team}, context);
+}
+
+/// Launches all grids of a run with a small root.
+template <class Context, class Grids>
+void launch_small_root(const Context& context, Grids& grids) {
+  constexpr unsigned tile = Context::tuning::merge_tile;
+  const small_root_plan& plan = context.sizes.small;
+  if (plan.chunk == Context::short_chunk_sorter::capacity) {
+    launch_chunks<typename Context::short_chunk_sorter>(context, grids);
+  } else {
+    launch_chunks<typename Context::long_chunk_sorter>(context, grids);
+  }
+  const auto tiles = static_cast<unsigned>((context.root.size() + tile - 1) / tile);
+  for (unsigned pass = 0; pass < plan.passes; ++pass) {
+    grids(sample_sort_merge<Context>, context.sizes.shape(tiles, tile * plan.searchers, 0), context,
+          pass);
+  }
+}
+
+}  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD
+RAMIFY_INT_ARRAY_BOUNDS_END
