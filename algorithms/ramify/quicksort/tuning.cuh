@@ -103,9 +103,9 @@ struct sample_sort_tuning {
       is_small_element ? chunk_shape{128, 3} : chunk_shape{team_threads, leaf_items};
   static constexpr chunk_shape long_chunk =
       is_small_element ? chunk_shape{256, 5} : chunk_shape{team_threads, leaf_items};
-  /// Chunks, at most, of a small root. 200,000 u32 keys take 60 us this way, and 57 us with
+  /// Elements, at most, of a small root. 200,000 u32 keys take 60 us this way, and 57 us with
   /// partitions; 150,000 take 44 and 55 us.
-  static constexpr int most_chunks = is_small_element ? 125 : 5;
+  static constexpr int small_root_size = (is_small_element ? 125 : 5) * long_chunk.size();
   /// Elements whose places a block finds in a merge pass, threads that share the searches for one
   /// element, and searches that a thread does at the same time.
   static constexpr int merge_tile = 64;
@@ -137,12 +137,13 @@ struct sample_sort_tuning {
   static constexpr int max_teams = 2;
   static constexpr int leaf_items =
       round_down_to_odd(std::clamp(16 * 1024 / (team_threads * sorted_bytes), 1, 127));
-  // Partitions are cheap on a core, because their grids have no latency.
+  // A core partitions faster than it searches, so a small root has few elements: one leaf takes 60 us,
+  // a quarter more 400 us instead of 570, and two leaves 630 us either way.
   static constexpr chunk_shape short_chunk{team_threads, leaf_items};
   static constexpr chunk_shape long_chunk = short_chunk;
-  static constexpr int most_chunks = staged_bytes <= 16 ? 3 : 1;
+  static constexpr int small_root_size = short_chunk.size() * (staged_bytes <= 16 ? 5 : 4) / 4;
   static constexpr int merge_tile = 32;
-  static constexpr int max_searchers = 1;
+  static constexpr int max_searchers = 2;
   static constexpr int searches_at_once = 2;
   static constexpr int sample_threads = 32;
   static constexpr int sample_items =
@@ -160,8 +161,6 @@ struct sample_sort_tuning {
   static constexpr int leaf_threads = max_teams * team_threads;
   /// Elements that a team sorts in shared memory.
   static constexpr int leaf_size = team_threads * leaf_items;
-  /// Elements, at most, of a small root, which is sorted without partitions.
-  static constexpr int small_root_size = most_chunks * long_chunk.size();
   /// Sampled keys for each bucket. Bucket sizes then differ by 13 % (standard deviation).
   static constexpr int oversampling = 60;
   /// Sampled keys for each bucket of a large root, because the next level waits for the longest
