@@ -70,7 +70,8 @@ unsigned sort_small(std::vector<Key>& keys, std::vector<value>& values, const sm
   tests::download(device_values, values);
   unsigned collided = 0;
   const auto claimed = tests::download(claims);
-  for (unsigned pass = 1; pass <= plan.passes && !order_of<Key, Compare>::known_strict_weak; ++pass) {
+  for (unsigned pass = 1; pass <= plan.passes && !order_of<Key, Compare>::known_strict_weak;
+       ++pass) {
     if (claimed[pass * place_claims::words(n) - 2] != 0) ++collided;
   }
   return collided;
@@ -96,8 +97,8 @@ void expect_sorted_by(const small_root_plan& plan, std::size_t n, Compare compar
 template <class Key, class Compare>
 void expect_any_plan_sorts(Compare compare) {
   using tuning = typename context_of<Key, Compare>::tuning;
-  for (const unsigned chunk : std::set<unsigned>{tuning::short_chunk.size(),
-                                                 tuning::long_chunk.size()}) {
+  for (const unsigned chunk :
+       std::set<unsigned>{tuning::short_chunk.size(), tuning::long_chunk.size()}) {
     for (const std::size_t n : {std::size_t{1}, std::size_t{chunk} - 1, std::size_t{chunk}}) {
       expect_sorted_by<Key>({.chunk = chunk, .passes = 0, .ways = 1, .searchers = 1}, n, compare);
     }
@@ -140,8 +141,8 @@ BOOST_AUTO_TEST_CASE(the_plan_reaches_all_elements) {
   };
   for (std::size_t n = 1; n <= tuning::small_root_size; n += n < 2'000 ? 1 : 97) expect(n);
   expect(tuning::small_root_size);
-  BOOST_TEST(ramify::detail::quicksort::plan_small_root<tuning>(tuning::small_root_size + 1).chunk ==
-             0u);
+  BOOST_TEST(
+      ramify::detail::quicksort::plan_small_root<tuning>(tuning::small_root_size + 1).chunk == 0u);
 }
 
 BOOST_DATA_TEST_CASE(sizes_around_the_bounds_of_the_forms, data::make(routes), taken) {

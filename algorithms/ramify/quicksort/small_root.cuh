@@ -11,12 +11,14 @@
 ///     result                      [1 2 3 4 5 5 8 9]
 ///
 /// A thread finds the place of an element by binary searches in the other runs. The searches do
-/// not depend on each other, so their latencies overlap. A pass takes O(n ways log n) comparisons:
-/// for small inputs this takes less time than partitions, whose grids depend on each other.
+/// not depend on each other, so their latencies overlap. A pass takes O(n ways log n) comparisons.
+/// A small input cannot keep the GPU busy, so the time depends on the number of grids, not on that
+/// of comparisons: a partition has three grids, and leaves one more.
 ///
 /// Equal elements of different runs are ordered by their run, so all places are different, if the
 /// comparator is a strict weak order. Unless the order is known to be one, each element claims its
 /// place. If two elements claim the same one, the last block of the pass copies all runs instead.
+/// The result is then not sorted, but no element is lost.
 ///
 /// Join: the grids run in the order of the stream. No kernel launches one.
 
@@ -28,7 +30,7 @@
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
-/// The claims of a pass: a bit for each place, and what the blocks tell the last one.
+/// The claims of a pass: a bit for each place, and what the last block reads.
 struct place_claims {
   unsigned* bits;
   unsigned* collided;  ///< not 0 if two elements have claimed the same place
@@ -73,10 +75,10 @@ struct merge_pass {
 
 /// An element, by its index in the array, and the runs that are merged with its own.
 struct merged_element {
-  unsigned begin;      ///< of the first of these runs
-  unsigned own;        ///< the number of its own run among them
-  unsigned others;     ///< the number of the other runs
-  unsigned of_own;     ///< its rank in its own run
+  unsigned begin;   ///< of the first of these runs
+  unsigned own;     ///< the number of its own run among them
+  unsigned others;  ///< the number of the other runs
+  unsigned of_own;  ///< its rank in its own run
 
   __device__ merged_element(const merge_pass& pass, unsigned index) {
     const unsigned run = index / pass.run;
@@ -158,7 +160,7 @@ __global__ void __launch_bounds__(Sorter::threads_of_team) sample_sort_chunks(Co
 /// Merges the runs of a small root in one pass. A block has a tile of elements, and several threads
 /// for each element share the searches for its place.
 template <class Context>
-__global__ void __launch_bounds__(Context::tuning::merge_tile* Context::tuning::max_searchers)
+__global__ void __launch_bounds__(Context::tuning::merge_threads)
     sample_sort_merge(Context context, unsigned number) {
   const traced here(context.trace, __func__);
   using tuning = typename Context::tuning;
@@ -179,9 +181,10 @@ __global__ void __launch_bounds__(Context::tuning::merge_tile* Context::tuning::
   if (exists) {
     probe_of<typename Context::code> code = context.compare.encode(from.keys[index]);
     constexpr int at_once = tuning::searches_at_once;
-    for (unsigned first = searcher * at_once; first < element.others; first += searchers * at_once) {
-      before += count_before<at_once>(from.keys, pass, element, index, code, first,
-                                      context.compare);
+    for (unsigned first = searcher * at_once; first < element.others;
+         first += searchers * at_once) {
+      before +=
+          count_before<at_once>(from.keys, pass, element, index, code, first, context.compare);
     }
   }
   counts[searcher][lane] = before;
@@ -227,7 +230,8 @@ small_root_plan plan_small_root(position n) {
   };
   for (plan.ways = 2; reach(plan.ways) < chunks;) ++plan.ways;
   constexpr unsigned at_once = Tuning::searches_at_once;
-  const unsigned most = n <= latency_bound ? Tuning::max_searchers : (Tuning::max_searchers + 1) / 2;
+  const unsigned most =
+      n <= latency_bound ? Tuning::max_searchers : (Tuning::max_searchers + 1) / 2;
   plan.searchers = std::min((plan.ways - 1 + at_once - 1) / at_once, most);
   return plan;
 }

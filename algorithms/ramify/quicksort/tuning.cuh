@@ -157,6 +157,8 @@ struct sample_sort_tuning {
   static constexpr int min_piece = tile_threads * tile_items;
 #endif
 
+  /// Threads, at most, of a block that merges chunks.
+  static constexpr int merge_threads = merge_tile * max_searchers;
   /// Threads of a block of the leaf grid.
   static constexpr int leaf_threads = max_teams * team_threads;
   /// Elements that a team sorts in shared memory.
