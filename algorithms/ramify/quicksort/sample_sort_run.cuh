@@ -98,7 +98,9 @@ class sample_sort_run {
   /// \throws unavailable, cuda_error
   void start(run_control& control, const double_buffer<Key, Value>& buffers, Compare compare,
              const quicksort_config&, const loop_choice& loop) {
-    memory_.sizes.small.clears_status = control.first_grid_clears();
+    small_root_plan& small = memory_.sizes.small;
+    small.clears_status = control.first_grid_clears();
+    if (small.passes > 0) memory_.sizes.serialization = device_sizes().serialization;
     chain_.emplace(control, context{{}, memory_, buffers, compare}, loop);
     if (control.on_device_route()) {
       // The host launches the first step, whose grids write the state. Kernels launch the others.
@@ -222,10 +224,13 @@ class sample_sort_run {
   /// Returns the sizes of a run of n elements on the current device.
   static sample_sort_sizes sizes_for(std::size_t n) {
     static_assert(count_shared<context>::bytes(max_ids) <= default_shared_bytes);
+    if (is_small(n)) {  // without queries of the driver, which take a part of so short a run
+      sample_sort_sizes sizes{};
+      sizes.small = plan_small_root<tuning>(n, order::known_strict_weak);
+      return sizes;
+    }
     sample_sort_sizes sizes = device_sizes();
     sizes.levels_ahead = levels_ahead(n);
-    sizes.small = plan_small_root<tuning>(n);
-    if (is_small(n)) return sizes;
     sizes.root_buckets = root_buckets(n);
     // The sample of a small input takes a larger part of the time, so it is smaller: one key in
     // 2048, but at least eight for each bucket.

@@ -50,23 +50,12 @@ struct place_claims {
   }
 };
 
-/// The shape of a pass: which runs it merges, and from which buffer to which.
+/// The shape of a pass: which runs it merges.
 struct merge_pass {
   unsigned n;     ///< elements of the root
   unsigned run;   ///< elements of a run, apart from the last run
   unsigned ways;  ///< runs that are merged into one
-  bool is_last;
-  unsigned from;  ///< index of the buffer
 
-  /// The last pass writes into the output.
-  __device__ merge_pass(const small_root_plan& plan, position size, unsigned pass)
-      : n(static_cast<unsigned>(size)),
-        run(plan.chunk),
-        ways(plan.ways),
-        is_last(pass + 1 == plan.passes),
-        from((plan.passes - pass) % 2) {
-    for (unsigned p = 0; p < pass; ++p) run *= ways;
-  }
   /// Returns the first step of a binary search in a run: the greatest power of two in its length.
   [[nodiscard]] __device__ unsigned longest_step() const {
     return 1u << (31 - __clz(static_cast<int>(run)));
@@ -130,6 +119,90 @@ __device__ unsigned count_before(const Key* keys, const merge_pass& pass,
   return sum;
 }
 
+/// Returns the number of elements that precede the element at `index` in all other runs, or in the
+/// share of them of one of several searchers.
+template <int at_once, class Code, class Key, class Compare>
+__device__ unsigned count_before_in_runs(const Key* keys, const merge_pass& pass,
+                                         const merged_element& element, unsigned index,
+                                         const Code& code, unsigned searcher, unsigned searchers,
+                                         Compare compare) {
+  unsigned before = 0;
+  for (unsigned first = searcher * at_once; first < element.others; first += searchers * at_once) {
+    before += count_before<at_once>(keys, pass, element, index, code, first, compare);
+  }
+  return before;
+}
+
+/// The order of codes that are in memory as codes.
+template <class Code, class Compare>
+struct order_of_codes {
+  Compare compare;
+  [[nodiscard]] __device__ const Code& encode(const Code& code) const { return code; }
+  [[nodiscard]] __device__ bool operator()(const Code& a, const Code& b) const {
+    return compare(a, b);
+  }
+};
+
+/// Sorts a tiny root with one block, which merges in shared memory: first 32 runs of one element
+/// each, then 4 runs at a time. The order must be known to be strict weak.
+template <class Context>
+__global__ void __launch_bounds__(Context::tuning::tiny_threads) sample_sort_tiny(Context context) {
+  const traced here(context.trace, __func__);
+  using tuning = typename Context::tuning;
+  using code = typename Context::code;
+  using value = typename Context::value;
+  constexpr bool has_values = tuning::has_values;
+  constexpr int items = tuning::tiny_size / tuning::tiny_threads;
+  __shared__ uninitialized_array<code, tuning::tiny_size> codes[2];
+  __shared__ std::uint16_t indices[2][has_values ? tuning::tiny_size : 1];
+  const auto n = static_cast<unsigned>(context.root.size());
+  const auto data = context.buffers.output;
+  const order_of_codes<code, typename Context::order> order{context.compare};
+  const auto for_each = [&](auto visit) {  // element of this thread
+    RAMIFY_UNROLL
+    for (int item = 0; item < items; ++item) {
+      const unsigned i = unsigned(item) * blockDim.x + threadIdx.x;
+      if (i < n) visit(item, i);
+    }
+  };
+  // 1. Load.
+  if (threadIdx.x == 0) {
+    if (context.sizes.small.clears_status) context.clear_status();
+    *context.state = {};
+  }
+  for_each([&](int, unsigned i) {
+    codes[0][i] = context.compare.encode(data.keys[i]);
+    if constexpr (has_values) indices[0][i] = static_cast<std::uint16_t>(i);
+  });
+  __syncthreads();
+
+  // 2. Merge until one run is left.
+  unsigned from = 0;
+  merge_pass pass{n, 1, 32};
+  for (; pass.run < n; pass = {n, pass.run * pass.ways, 4}) {
+    const code* const keys = codes[from].data();
+    for_each([&](int, unsigned i) {
+      const merged_element element(pass, i);
+      const code mine = keys[i];
+      const unsigned place = element.begin + element.of_own +
+                             count_before_in_runs<3>(keys, pass, element, i, mine, 0, 1, order);
+      codes[1 - from][place] = mine;
+      if constexpr (has_values) indices[1 - from][place] = indices[from][i];
+    });
+    from = 1 - from;
+    __syncthreads();
+  }
+
+  // 3. Store. All values are read before the first is written.
+  if constexpr (has_values) {
+    value values[items];
+    for_each([&](int item, unsigned i) { values[item] = data.values[indices[from][i]]; });
+    __syncthreads();
+    for_each([&](int item, unsigned i) { data.values[i] = values[item]; });
+  }
+  for_each([&](int, unsigned i) { data.keys[i] = context.compare.decode(codes[from][i]); });
+}
+
 /// Sorts the chunks of a small root; each block sorts one. If there is only one chunk, the run is
 /// complete.
 template <class Sorter, class Context>
@@ -165,27 +238,25 @@ __global__ void __launch_bounds__(Context::tuning::merge_threads)
   const traced here(context.trace, __func__);
   using tuning = typename Context::tuning;
   __shared__ unsigned counts[tuning::max_searchers][tuning::merge_tile];
-  const merge_pass pass(context.sizes.small, context.root.size(), number);
-  const unsigned searchers = context.sizes.small.searchers;
+  const small_root_plan& plan = context.sizes.small;
+  merge_pass pass{static_cast<unsigned>(context.root.size()), plan.chunk, plan.ways};
+  for (unsigned earlier = 0; earlier < number; ++earlier) pass.run *= pass.ways;
   const unsigned lane = threadIdx.x % tuning::merge_tile;
   const unsigned searcher = threadIdx.x / tuning::merge_tile;
   const unsigned index = blockIdx.x * tuning::merge_tile + lane;
   const bool exists = index < pass.n;
   grid_dependency_synchronize();
-  const auto from = context.buffers[pass.from];
-  const auto to = context.buffers[1 - pass.from];
+  const unsigned left = plan.passes - number;  // passes; the last one writes into the output
+  const auto from = context.buffers[left % 2];
+  const auto to = context.buffers[1 - left % 2];
 
   // 1. Count the elements that precede the thread's element in its share of the other runs.
   const merged_element element(pass, exists ? index : 0);
   unsigned before = 0;
   if (exists) {
     probe_of<typename Context::code> code = context.compare.encode(from.keys[index]);
-    constexpr int at_once = tuning::searches_at_once;
-    for (unsigned first = searcher * at_once; first < element.others;
-         first += searchers * at_once) {
-      before +=
-          count_before<at_once>(from.keys, pass, element, index, code, first, context.compare);
-    }
+    before = count_before_in_runs<tuning::searches_at_once>(
+        from.keys, pass, element, index, code, searcher, plan.searchers, context.compare);
   }
   counts[searcher][lane] = before;
   __syncthreads();
@@ -193,13 +264,13 @@ __global__ void __launch_bounds__(Context::tuning::merge_threads)
   // 2. The first thread of each element moves it to its place.
   if (exists && searcher == 0) {
     unsigned place = element.begin + element.of_own;
-    for (unsigned s = 0; s < searchers; ++s) place += counts[s][lane];
+    for (unsigned s = 0; s < plan.searchers; ++s) place += counts[s][lane];
     to.copy_element(place, from, index);
     if constexpr (!Context::order::known_strict_weak) {
       place_claims(context.claims, pass.n, number).claim(place);
     }
   }
-  if (pass.is_last && blockIdx.x == 0 && threadIdx.x == 0) *context.state = {};
+  if (left == 1 && blockIdx.x == 0 && threadIdx.x == 0) *context.state = {};
 
   // 3. If the comparator has lost elements, the last block copies all of them.
   if constexpr (!Context::order::known_strict_weak) {
@@ -210,13 +281,17 @@ __global__ void __launch_bounds__(Context::tuning::merge_threads)
   }
 }
 
-/// Returns the plan of a root of n elements; `chunk` is 0 if the root is not small.
+/// Returns the plan of a root of n elements, in an order that is known to be strict weak or not;
+/// `chunk` is 0 if the root is not small.
 template <class Tuning>
-small_root_plan plan_small_root(position n) {
+small_root_plan plan_small_root(position n, bool known_strict_weak) {
   constexpr unsigned most_ways = 16;   // of the only pass
   constexpr unsigned fewer_ways = 10;  // of two passes
   constexpr position latency_bound = 20'000;
   if (n > Tuning::small_root_size) return {};
+  if (Tuning::sorts_tiny_roots && known_strict_weak && n <= Tuning::tiny_size) {
+    return {.chunk = Tuning::tiny_size, .passes = 0, .ways = 1, .searchers = 1, .is_tiny = true};
+  }
   constexpr unsigned short_size = Tuning::short_chunk.size();
   constexpr unsigned long_size = Tuning::long_chunk.size();
   const unsigned chunk = long_size < n && n <= most_ways * short_size ? short_size : long_size;
@@ -249,6 +324,14 @@ template <class Context, class Grids>
 void launch_small_root(const Context& context, Grids& grids) {
   constexpr unsigned tile = Context::tuning::merge_tile;
   const small_root_plan& plan = context.sizes.small;
+  if constexpr (Context::order::known_strict_weak && Context::tuning::is_small_element) {
+    if (plan.is_tiny) {
+      constexpr unsigned most = Context::tuning::tiny_threads;
+      const auto warps = static_cast<unsigned>((context.root.size() + 31) / 32);
+      grids(sample_sort_tiny<Context>, {1, std::min(32 * warps, most)}, context);
+      return;
+    }
+  }
   if (plan.chunk == Context::short_chunk_sorter::capacity) {
     launch_chunks<typename Context::short_chunk_sorter>(context, grids);
   } else {
