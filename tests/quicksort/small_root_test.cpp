@@ -77,8 +77,8 @@ unsigned sort_small(std::vector<Key>& keys, std::vector<value>& values, const sm
   return collided;
 }
 
-/// Checks a plan on inputs with few and with many equal keys. The claims of a consistent order never
-/// collide.
+/// Checks a plan on inputs with few and with many equal keys. The claims of a consistent order
+/// never collide.
 template <class Key, class Compare>
 void expect_sorted_by(const small_root_plan& plan, std::size_t n, Compare compare) {
   BOOST_TEST_CONTEXT(n << " elements, chunks of " << plan.chunk << ", passes " << plan.passes

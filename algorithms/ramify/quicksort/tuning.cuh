@@ -101,8 +101,8 @@ struct sample_sort_tuning {
   static constexpr bool sorts_tiny_roots = is_small_element;
   static constexpr int tiny_threads = 1024;
   static constexpr int tiny_size = (key_bytes <= 8 ? 2 : 1) * tiny_threads;
-  // A small root is sorted in chunks by blocks of their own. A thread has few elements, so that many
-  // threads are busy. Up to sixteen short chunks are merged in one pass.
+  // A small root is sorted in chunks by blocks of their own. A thread has few elements, so that
+  // many threads are busy. Up to sixteen short chunks are merged in one pass.
   static constexpr chunk_shape short_chunk =
       is_small_element ? chunk_shape{128, 3} : chunk_shape{team_threads, leaf_items};
   static constexpr chunk_shape long_chunk =
@@ -145,8 +145,8 @@ struct sample_sort_tuning {
   static constexpr bool sorts_tiny_roots = false;  // a chunk takes less time
   static constexpr int tiny_threads = 32;
   static constexpr int tiny_size = 8 * tiny_threads;
-  // A core partitions faster than it searches, so a small root has few elements: one leaf takes 60 us,
-  // a quarter more 400 us instead of 570, and two leaves 630 us either way.
+  // A core partitions faster than it searches, so a small root has few elements: one leaf takes
+  // 60 us, a quarter more 400 us instead of 570, and two leaves 630 us either way.
   static constexpr chunk_shape short_chunk{team_threads, leaf_items};
   static constexpr chunk_shape long_chunk = short_chunk;
   static constexpr int small_root_size = short_chunk.size() * (is_small_element ? 5 : 4) / 4;
