@@ -12,13 +12,10 @@
 namespace data = boost::unit_test::data;
 using common::distribution;
 using ramify::quicksort_strategy;
-using ramify::route;
 using tests::make_input;
 using tests::options_for;
-using tests::oracle;
 using tests::particle;
 using tests::routes;
-using tests::runs_on_cpu;
 
 namespace tests {
 
@@ -181,7 +178,7 @@ BOOST_DATA_TEST_CASE(the_host_launches_all_grids_of_a_small_root, data::make(rou
   using tuning = ramify::detail::quicksort::sample_sort_tuning<std::uint32_t, ramify::no_value>;
   const auto report_of = [&](std::size_t n) {
     auto keys = make_input<std::uint32_t>(distribution::uniform, n, 1).input();
-    const auto report =
+    auto report =
         ramify::quicksort(std::span(keys), options_for(quicksort_strategy::sample_sort, taken));
     BOOST_TEST(std::ranges::is_sorted(keys));
     BOOST_TEST(report.deepest_level == (n > tuning::small_root_size ? 1u : 0u));
