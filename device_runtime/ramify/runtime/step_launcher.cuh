@@ -45,7 +45,8 @@ struct chain_link {
 
   /// Clears the status and the progress. One thread of the first grid of a run calls it, if the
   /// run's run_setup has `first_grid_clears`.
-  __device__ void clear_status() const {
+  /// (Inlined: nvlink rejects copies of a function whose size differs between files.)
+  __device__ __forceinline__ void clear_status() const {
     *progress = {};
     *status = {};
   }
