@@ -32,7 +32,9 @@
 ///                in. On the flat route a loop in the graph launches the levels that get() would
 ///                launch. The run must exist as long as the graph may be launched. get() may be
 ///                called after each launch.
-/// Launches       sample_sort: at most 5 grids per level, and log256(n) levels plus a few.
+/// Launches       sample_sort: at most 5 grids per level, and log256(n) levels plus a few. A small
+///                root takes 1 to 4 grids, which the host launches on both routes. On a GPU it has
+///                up to 160,000 keys (values) of at most 8 bytes, or 102,400 of at most 16.
 ///                binary: one grid for each segment of two leaves or more, or as config.launches
 ///                sets. Segments without a launch slot run in flat grids.
 /// Errors         std::invalid_argument for a bad argument, before any memory is written;
@@ -43,8 +45,9 @@
 ///                merge-sorted. Expected: n log2(n) comparisons and, for sample_sort, two reads and
 ///                one write of the keys a level. sample_sort reads keys that are in order, or in
 ///                the opposite order, once for counting, and leaves them or reverses them in place.
+///                A small root takes up to 15 n log2(n) comparisons.
 /// Not for        Integer or floating-point keys in their natural order on a GPU, for which
-///                cub::DeviceRadixSort is faster; stable sorting; inputs of a few thousand keys.
+///                cub::DeviceRadixSort is faster, except for a few 100,000 keys; stable sorting.
 
 #include <ramify/runtime/requirements.hpp>
 
@@ -120,6 +123,8 @@ class [[nodiscard(
         samples ? sample_sort_run::slots_needed : binary_run::slots_needed,
         samples ? sample_sort_run::plans(n) : binary_run::plans(n, config.streams), stream);
     if (n < 2) return;
+    setup.first_grid_clears =
+        samples && sample_sort_run::is_small(n) && setup.choice.taken == route::flat;
     const phase_range range("quicksort: start");
     run_ = std::make_unique<run>(setup, n, config);
     const auto start = [&](auto& strategy) {

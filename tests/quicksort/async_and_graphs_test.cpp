@@ -46,7 +46,7 @@ constexpr std::size_t pages = 2'000;
 /// smallest, so nearly all others are in one bucket.
 tests::oracle<key> hidden_from_the_sample(std::uint64_t seed) {
   using tuning = ramify::detail::quicksort::sample_sort_tuning<key, ramify::no_value>;
-  constexpr unsigned n = 100'000;
+  constexpr unsigned n = 200'000;  // more than a small root on a GPU
   constexpr unsigned sample = 8 * std::bit_ceil(n / tuning::small_bucket_size + 1);
   auto keys = common::make_ranks(distribution::uniform, n, seed);
   for (auto& k : keys) k |= 1u << 31;

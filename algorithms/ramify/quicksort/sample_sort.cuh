@@ -24,6 +24,7 @@
 #include <ramify/quicksort/sample_sort_leaves.cuh>
 #include <ramify/quicksort/sample_sort_root.cuh>
 #include <ramify/quicksort/sample_sort_scatter.cuh>
+#include <ramify/quicksort/small_root.cuh>
 #include <ramify/runtime/launch.cuh>
 #include <ramify/runtime/residency.cuh>
 
@@ -86,22 +87,17 @@ __host__ __device__ void launch_finishing(const Context& context, Grids& grids, 
                   level);
 }
 
-/// Launches the only grid of a run whose root is a leaf.
-template <class Context, class Grids>
-__host__ __device__ void launch_root_leaf(const Context& context, Grids& grids) {
-  grids(sample_sort_leaves<Context>, {1, Context::tuning::leaf_threads, context.sizes.leaf_bytes},
-        context, sample_sort_work{work_source::root}, 0u);
-}
-
 /// Launches the grids that finish the segments that are due, and those of the due level.
 template <class Key, class Value, class Compare>
 template <class Grids>
 __host__ __device__ void sample_sort_context<Key, Value, Compare>::launch_step(
     const sample_sort_state& now, Grids& grids) const {
-  if (this->root_is_leaf()) {
-    launch_root_leaf(*this, grids);
+#if !RAMIFY_ON_CUDA || !defined(__CUDA_ARCH__)
+  if (this->root_is_small()) {  // only the host launches its grids
+    launch_small_root(*this, grids);
     return;
   }
+#endif
   const auto due_leaves = static_cast<unsigned>(now.due.leaves - now.launched.leaves +
                                                 now.due.long_leaves - now.launched.long_leaves);
   const unsigned long long segments = now.segments_due();  // segments << 32 | blocks
@@ -119,8 +115,8 @@ template <class Key, class Value, class Compare>
 template <class Grids>
 unsigned sample_sort_context<Key, Value, Compare>::launch_ahead(Grids& grids) const {
   const unsigned levels = this->sizes.levels_ahead;
-  if (this->root_is_leaf()) {
-    launch_root_leaf(*this, grids);
+  if (this->root_is_small()) {
+    launch_small_root(*this, grids);
     return levels;
   }
   const step_blocks blocks = blocks_for_any_work<tuning>(this->sizes, this->root.size());

@@ -63,6 +63,16 @@ struct sample_sort_state {
 inline constexpr unsigned byte_ids = 256;
 inline constexpr unsigned max_ids = 1024;
 
+/// How a small root is sorted: blocks sort chunks, and passes merge them.
+struct small_root_plan {
+  unsigned chunk;              ///< elements that a block sorts; 0: the root is not small
+  unsigned passes;             ///< 0: there is one chunk
+  unsigned ways;               ///< runs that a pass merges into one
+  unsigned searchers;          ///< threads that share the searches for the place of an element
+  bool is_tiny = false;        ///< one block merges all elements
+  bool clears_status = false;  ///< the first grid clears the status and the progress of the run
+};
+
 /// Sizes of a run that depend on the device and on n.
 struct sample_sort_sizes {
   unsigned root_piece;    ///< maximum elements of a piece of the root; even
@@ -73,7 +83,6 @@ struct sample_sort_sizes {
   unsigned sample;        ///< maximum keys of the sample of a later segment
   unsigned tile;          ///< elements that a block groups by bucket in shared memory at a time
   unsigned long_leaf;     ///< elements that a whole block sorts in shared memory
-  unsigned root_leaf;     ///< the same, of a root that is a leaf
   unsigned teams;         ///< of a block of the leaf grid
   unsigned blocks;        ///< co-resident blocks of the scatter kernel: one an SM
   /// Dynamic shared memory of a block, in bytes.
@@ -83,6 +92,7 @@ struct sample_sort_sizes {
   unsigned leaf_bytes;
   stream_serialization serialization;  ///< of grids that follow another grid of the run
   unsigned levels_ahead;  ///< levels that the host launches on the flat route without waiting
+  small_root_plan small;
 
   /// Returns whether bucket numbers of this run have two bytes.
   [[nodiscard]] __host__ __device__ bool wide_ids() const { return root_buckets > byte_ids; }
@@ -114,6 +124,7 @@ struct sample_sort_memory {
   position leaf_capacity;
   sample_sort_state* state;
   unsigned* leaves_taken;  ///< for each level's leaf grid: leaves that teams fetched dynamically
+  unsigned* claims;        ///< of a small root, see place_claims
 
   [[nodiscard]] __device__ task_list<segment> list(unsigned level) const {
     return level % 2 == 0 ? even : odd;
@@ -133,6 +144,7 @@ template <class Key, class Value, class Compare>
 struct sample_sort_context : chain_link, sample_sort_memory<typename Compare::code> {
   using key = Key;
   using value = Value;
+  using order = Compare;
   using code = typename Compare::code;
   using tuning = sample_sort_tuning<Key, Value>;
   using state_type = sample_sort_state;
@@ -140,9 +152,11 @@ struct sample_sort_context : chain_link, sample_sort_memory<typename Compare::co
   using leaf_sorter = team_merge_sort<code, Value, tuning::team_threads, tuning::leaf_items>;
   /// Sorts a long leaf with all threads of a block.
   using long_leaf_sorter = team_merge_sort<code, Value, tuning::leaf_threads, tuning::leaf_items>;
-  /// Sorts a root that is a leaf with all threads of a block.
-  using root_leaf_sorter =
-      team_merge_sort<code, Value, tuning::leaf_threads, tuning::root_leaf_items>;
+  /// Sort a chunk of a small root with all threads of a block.
+  using short_chunk_sorter =
+      team_merge_sort<code, Value, tuning::short_chunk.threads, tuning::short_chunk.items>;
+  using long_chunk_sorter =
+      team_merge_sort<code, Value, tuning::long_chunk.threads, tuning::long_chunk.items>;
   static constexpr auto join = chain_join::last_block;
   static constexpr bool releases_slots = true;
 
@@ -158,11 +172,11 @@ struct sample_sort_context : chain_link, sample_sort_memory<typename Compare::co
   [[nodiscard]] __host__ __device__ unsigned slots_of(const sample_sort_state&) const {
     return sample_sort_level_grids;
   }
-  [[nodiscard]] __host__ __device__ bool root_is_leaf() const {
-    return this->sizes.levels_ahead == 0;
+  [[nodiscard]] __host__ __device__ bool root_is_small() const {
+    return this->sizes.small.chunk != 0;
   }
   /// Returns whether launch_ahead() launches the whole sort.
-  [[nodiscard]] bool is_complete_ahead() const { return root_is_leaf(); }
+  [[nodiscard]] bool is_complete_ahead() const { return root_is_small(); }
 
   // sample_sort.cuh defines these functions.
   template <class Grids>

@@ -14,16 +14,7 @@ enum class work_source {
   argument,   ///< the fields `first` and `end` of sample_sort_work
   all_found,  ///< the state: all work that the levels have found, on the flat route
   all_due,    ///< the state: the work that is due and not launched, in a graph's loop
-  root,       ///< the root, which is a leaf: no other grid belongs to the run
 };
-
-/// Returns the state of a run whose root is a leaf, before or after that leaf was sorted.
-[[nodiscard]] __host__ __device__ inline sample_sort_state state_of_root_leaf(bool sorted) {
-  sample_sort_state state{};
-  state.found.leaves = state.due.leaves = 1;
-  if (sorted) state.launched = state.due;
-  return state;
-}
 
 /// The work of a leaf grid or of a copy grid.
 struct sample_sort_work {
@@ -77,17 +68,6 @@ __device__ void sort_long_leaves(const Context& context, const leaf_range& range
   }
 }
 
-/// Sorts a root that is a leaf, and writes the state of the complete run. All threads of the block,
-/// which is the only one, must call it.
-template <class Context>
-__device__ void sort_root_leaf(const Context& context, void* shared) {
-  using sorter = typename Context::root_leaf_sorter;
-  const unsigned max = context.sizes.root_leaf;
-  sort_segment<sorter>({}, sorter::lay_out(shared, max), context.buffers, context.root,
-                       context.compare, max);
-  if (threadIdx.x == 0) *context.state = state_of_root_leaf(true);
-}
-
 /// Sorts leaves; each team sorts one leaf at a time. In a block without long leaves, the first leaf
 /// of each team follows from the team's number. Each further leaf is fetched dynamically, because
 /// leaves differ in length; `next_leaf` is in shared memory. All threads of the team must call it.
@@ -132,10 +112,6 @@ __global__ void __launch_bounds__(Context::tuning::leaf_threads)
   grid_dependency_synchronize();
   context.release_slot();
   auto* const shared = &dynamic_shared<typename sorter::storage>();
-  if (work.source == work_source::root) {
-    sort_root_leaf(context, shared);
-    return;
-  }
   level = context.level_of_grid(level);
   const leaf_range range(work.resolve(context));
   work.record_end(context);

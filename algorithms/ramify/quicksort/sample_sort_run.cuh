@@ -29,15 +29,19 @@ class sample_sort_run {
   using context = sample_sort_context<Key, Value, Compare>;
   using tuning = typename context::tuning;
   using code = typename context::code;
+  using order = typename context::order;
 
  public:
   /// The launch slots that the device route needs.
   static constexpr unsigned slots_needed = sample_sort_level_grids;
 
+  /// Returns whether the root is small: the host launches all grids of the run, on both routes.
+  [[nodiscard]] static bool is_small(std::size_t n) { return n <= tuning::small_root_size; }
+
   /// Returns the launches of a run on each route.
   [[nodiscard]] static route_plans plans(std::size_t n) {
     const double levels = expected_levels(n);
-    if (levels == 0) return {{.host_launches = 1}, {.host_launches = 1}, route::flat};
+    if (is_small(n)) return {{.host_launches = 1}, {.host_launches = 1}, route::flat};
     // Flat: three grids per level, then copies and leaves, all launched ahead. Device: each level
     // launches the next one, and the last level launches only leaves.
     return {{.host_launches = 3.0 * levels_ahead(n) + 2},
@@ -55,6 +59,12 @@ class sample_sort_run {
     memory_.depth_limit = config.depth_limit == 0 ? expected_levels(n) + 4 : config.depth_limit;
     memory_.sizes = sizes_for(n);
     const sample_sort_sizes& sizes = memory_.sizes;
+    memory_.state = layout.take<sample_sort_state>(1);
+    if (is_small(n)) {
+      memory_.claims = layout.take<unsigned>(
+          order::known_strict_weak ? 0 : sizes.small.passes * place_claims::words(n));
+      return;
+    }
     const std::size_t leaves = n / tuning::leaf_size + 1;
     const std::size_t units = n / tuning::bucket_unit + 2;
     memory_.plans = layout.take<sample_sort_plan>(leaves);
@@ -65,7 +75,6 @@ class sample_sort_run {
         std::max(later_offsets, (n / sizes.root_piece + 1) * std::size_t{max_buckets(0, sizes)}));
     memory_.ids = layout.take<std::uint8_t>(n * (sizes.wide_ids() ? 2 : 1));
     memory_.leaves_taken = layout.take<unsigned>(max_levels + 1);
-    memory_.state = layout.take<sample_sort_state>(1);
     // A segment in a level list is longer than a leaf, one in the copy list longer than half a
     // leaf.
     const std::size_t halves = n / (tuning::leaf_size / 2) + 1;
@@ -89,12 +98,14 @@ class sample_sort_run {
   /// \throws unavailable, cuda_error
   void start(run_control& control, const double_buffer<Key, Value>& buffers, Compare compare,
              const quicksort_config&, const loop_choice& loop) {
+    small_root_plan& small = memory_.sizes.small;
+    small.clears_status = control.first_grid_clears();
+    if (small.passes > 0) memory_.sizes.serialization = device_sizes().serialization;
     chain_.emplace(control, context{{}, memory_, buffers, compare}, loop);
     if (control.on_device_route()) {
       // The host launches the first step, whose grids write the state. Kernels launch the others.
-      sample_sort_state first = state_of_root_leaf(false);
-      if (!chain_->program().root_is_leaf()) {
-        first = {};
+      sample_sort_state first{};
+      if (!chain_->program().root_is_small()) {
         first.segments[0] = 1ull << 32 | block_count(memory_.root, memory_.sizes);
       }
       chain_->launch_first_step(first);
@@ -115,7 +126,7 @@ class sample_sort_run {
  private:
   /// Returns the number of levels until all segments are leaves, if all splits are even.
   static unsigned expected_levels(std::size_t n) {
-    if (n <= tuning::root_leaf_size) return 0;
+    if (is_small(n)) return 0;
     unsigned levels = 0;
     for (std::size_t size = n; size > tuning::leaf_size; ++levels) {
       size /= levels == 0 ? root_buckets(n) : target_buckets<tuning>(size);
@@ -196,7 +207,6 @@ class sample_sort_run {
     sizes.teams = static_cast<unsigned>(for_leaves / sizeof(storage));
     sizes.leaf_bytes = static_cast<unsigned>(sizes.teams * sizeof(storage));
     sizes.long_leaf = run_within<typename context::long_leaf_sorter>(sizes.leaf_bytes);
-    sizes.root_leaf = run_within<typename context::root_leaf_sorter>(sizes.leaf_bytes);
   }
 
   /// Returns how many elements `Sorter` sorts in `bytes` bytes of shared memory: a whole number of
@@ -214,6 +224,11 @@ class sample_sort_run {
   /// Returns the sizes of a run of n elements on the current device.
   static sample_sort_sizes sizes_for(std::size_t n) {
     static_assert(count_shared<context>::bytes(max_ids) <= default_shared_bytes);
+    if (is_small(n)) {  // without queries of the driver, which take a part of so short a run
+      sample_sort_sizes sizes{};
+      sizes.small = plan_small_root<tuning>(n, order::known_strict_weak);
+      return sizes;
+    }
     sample_sort_sizes sizes = device_sizes();
     sizes.levels_ahead = levels_ahead(n);
     sizes.root_buckets = root_buckets(n);

@@ -129,7 +129,7 @@ class launch_chain {
                             program_);
     }
     if (captured_ && control_->on_device_route()) launch_release();
-    started_ = control_->report();
+    if (captured_) started_ = control_->report();
   }
 
   /// Waits until the chain is complete. Launches the steps that kernels or graphs did not launch.

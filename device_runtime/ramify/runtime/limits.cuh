@@ -29,6 +29,14 @@ struct launch_limit_values {
   std::optional<std::size_t> sync_depth = std::nullopt;
 };
 
+/// Returns the pending-launch limit of the current device. \throws cuda_error
+inline std::size_t current_pending_launch_limit() {
+  std::size_t value = 0;
+  check(cudaDeviceGetLimit(&value, cudaLimitDevRuntimePendingLaunchCount),
+        "reading the pending-launch limit");
+  return value;
+}
+
 /// Returns the limits of the current device. All fields except sync_depth have values.
 /// \throws cuda_error
 inline launch_limit_values current_launch_limits() {
@@ -38,8 +46,7 @@ inline launch_limit_values current_launch_limits() {
     return value;
   };
   launch_limit_values values;
-  values.pending_launches =
-      read(cudaLimitDevRuntimePendingLaunchCount, "reading the pending-launch limit");
+  values.pending_launches = current_pending_launch_limit();
   values.malloc_heap_bytes = read(cudaLimitMallocHeapSize, "reading the malloc heap limit");
   values.stack_bytes = read(cudaLimitStackSize, "reading the stack limit");
   return values;

@@ -42,24 +42,26 @@ class run_control {
   /// The bytes of device memory that a run_control needs.
   static constexpr std::size_t scratch_bytes = sizeof(device_memory);
 
-  /// Clears the status, in the order of `stream`. `scratch` is device memory of scratch_bytes
+  /// Clears the status, in the order of `stream`, unless `first_grid_clears`. `scratch` is device memory of scratch_bytes
   /// bytes. If `trace` is not null, the run appends its grids to it. Both must outlive this object.
   /// \throws std::invalid_argument for a trace without capacity; cuda_error
   run_control(void* scratch, const route_choice& choice, std::size_t pending_launch_limit,
-              cudaStream_t stream, launch_trace* trace = nullptr)
+              cudaStream_t stream, launch_trace* trace = nullptr, bool first_grid_clears = false)
       : memory_(static_cast<device_memory*>(scratch)),
         stream_(stream),
+        first_grid_clears_(first_grid_clears),
         trace_(trace),
         recorder_(trace, stream),
         report_(report_of_this_build(choice)) {
     report_.pending_launch_limit = pending_launch_limit;
     if (choice.taken == route::device) lease_ = slot_lease(pending_launch_limit);
-    clear_memory(memory_, 1, stream_, "clearing the run's status");
+    if (!first_grid_clears_) clear_memory(memory_, 1, stream_, "clearing the run's status");
   }
 
   /// Constructs the control of a run whose choices are made. \throws cuda_error
   run_control(void* scratch, const detail::run_setup& setup)
-      : run_control(scratch, setup.choice, setup.limit, setup.stream, setup.trace) {}
+      : run_control(scratch, setup.choice, setup.limit, setup.stream, setup.trace,
+                    setup.first_grid_clears) {}
 
   /// Constructs one of several runs that share `recorder`, which writes to setup.trace and must
   /// outlive the run. \throws cuda_error
@@ -82,6 +84,8 @@ class run_control {
     return {
         .progress = &memory_->progress, .status = status(), .slots = slots(), .trace = ticket()};
   }
+  /// Returns whether the first grid of the run must call chain_link::clear_status().
+  [[nodiscard]] bool first_grid_clears() const { return first_grid_clears_; }
   [[nodiscard]] bool on_device_route() const { return report_.taken == route::device; }
 
   /// States that kernels may hold launch slots from now on. If an exception ends the run before
@@ -175,6 +179,7 @@ class run_control {
 
   device_memory* memory_;
   cudaStream_t stream_;
+  bool first_grid_clears_;
   detail::context_id context_ = detail::current_context();
   slot_lease lease_;
   launch_trace* trace_;

@@ -112,7 +112,10 @@ struct run_setup {
   loop_choice loop;
   route_choice choice{};
   bool captured = is_being_captured(stream);
-  std::size_t limit = *current_launch_limits().pending_launches;
+  std::size_t limit = current_pending_launch_limit();
+  /// The first grid of the run clears the status and the progress (chain_link::clear_status()), so
+  /// the host need not do it. Not with slots, which the host may release before that grid has run.
+  bool first_grid_clears = false;
 
   /// `config` has the members route, flat_loop and trace. `option` is the name of config.flat_loop
   /// in messages.

@@ -43,6 +43,14 @@ struct chain_link {
     return last_to_arrive(progress->arrived, blocks);
   }
 
+  /// Clears the status and the progress. One thread of the first grid of a run calls it, if the
+  /// run's run_setup has `first_grid_clears`.
+  /// (Inlined: nvlink rejects copies of a function whose size differs between files.)
+  __device__ __forceinline__ void clear_status() const {
+    *progress = {};
+    *status = {};
+  }
+
   /// Releases the slot of a grid whose program has `releases_slots`. Every thread must call it, as
   /// its first step in the kernel.
   __device__ void release_slot() const {

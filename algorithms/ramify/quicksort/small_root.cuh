@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// A small root is not partitioned. Its blocks sort chunks, and each pass merges several sorted
+/// runs into one (rank_merge.cuh), until one run is left. One block merges a tiny root in the same
+/// way, in shared memory.
+///
+/// A small input cannot keep the GPU busy, so the time depends on the number of grids, not on that
+/// of comparisons. A partition has three grids, and leaves one more.
+///
+/// Unless the order is known to be strict weak, each element claims its place in a pass. If two
+/// elements claim the same one, the last block of the pass copies all runs instead. The result is
+/// then not sorted, but no element is lost.
+///
+/// Join: the grids run in the order of the stream. No kernel launches one.
+
+#include <algorithm>
+#include <ramify/quicksort/rank_merge.cuh>
+#include <ramify/quicksort/sample_sort_context.cuh>
+#include <ramify/runtime/residency.cuh>
+
+RAMIFY_INT_ARRAY_BOUNDS_BEGIN
+namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
+
+/// The claims of a pass: a bit for each place, and what the last block reads.
+struct place_claims {
+  unsigned* bits;
+  unsigned* collided;  ///< not 0 if two elements have claimed the same place
+  unsigned* arrived;   ///< blocks of the pass
+
+  /// Returns the number of unsigned integers that a pass of n elements needs.
+  [[nodiscard]] __host__ __device__ static unsigned words(position n) {
+    return static_cast<unsigned>((n + 31) / 32) + 2;
+  }
+  __device__ place_claims(unsigned* memory, position n, unsigned pass)
+      : bits(memory + pass * words(n)), collided(bits + words(n) - 2), arrived(collided + 1) {}
+
+  /// Claims a place. If it is taken already, records the collision.
+  __device__ void claim(unsigned place) const {
+    const unsigned bit = 1u << place % 32;
+    if ((atomicOr(&bits[place / 32], bit) & bit) != 0) atomicOr(collided, 1u);
+  }
+};
+
+/// Sorts a tiny root with one block, which merges in shared memory: first 32 runs of one element
+/// each, then 4 runs at a time. The order must be known to be strict weak.
+template <class Context>
+__global__ void __launch_bounds__(Context::tuning::tiny_threads) sample_sort_tiny(Context context) {
+  const traced here(context.trace, __func__);
+  using tuning = typename Context::tuning;
+  using code = typename Context::code;
+  using value = typename Context::value;
+  constexpr bool has_values = tuning::has_values;
+  constexpr int items = tuning::tiny_size / tuning::tiny_threads;
+  __shared__ uninitialized_array<code, tuning::tiny_size> codes[2];
+  __shared__ std::uint16_t indices[2][has_values ? tuning::tiny_size : 1];
+  const auto n = static_cast<unsigned>(context.root.size());
+  const auto data = context.buffers.output;
+  const order_of_codes<code, typename Context::order> order{context.compare};
+  const auto for_each = [&](auto visit) {  // element of this thread
+    RAMIFY_UNROLL
+    for (int item = 0; item < items; ++item) {
+      const unsigned i = unsigned(item) * blockDim.x + threadIdx.x;
+      if (i < n) visit(item, i);
+    }
+  };
+  // 1. Load.
+  if (threadIdx.x == 0) {
+    if (context.sizes.small.clears_status) context.clear_status();
+    *context.state = {};
+  }
+  for_each([&](int, unsigned i) {
+    codes[0][i] = context.compare.encode(data.keys[i]);
+    if constexpr (has_values) indices[0][i] = static_cast<std::uint16_t>(i);
+  });
+  __syncthreads();
+
+  // 2. Merge until one run is left.
+  unsigned from = 0;
+  merge_pass pass{n, 1, 32};
+  for (; pass.run < n; pass = {n, pass.run * pass.ways, 4}) {
+    const code* const keys = codes[from].data();
+    for_each([&](int, unsigned i) {
+      const merged_element element(pass, i);
+      const code mine = keys[i];
+      const unsigned place = element.begin + element.of_own +
+                             count_before_in_runs<3>(keys, pass, element, i, mine, 0, 1, order);
+      codes[1 - from][place] = mine;
+      if constexpr (has_values) indices[1 - from][place] = indices[from][i];
+    });
+    from = 1 - from;
+    __syncthreads();
+  }
+
+  // 3. Store. All values are read before the first is written.
+  if constexpr (has_values) {
+    value values[items];
+    for_each([&](int item, unsigned i) { values[item] = data.values[indices[from][i]]; });
+    __syncthreads();
+    for_each([&](int item, unsigned i) { data.values[i] = values[item]; });
+  }
+  for_each([&](int, unsigned i) { data.keys[i] = context.compare.decode(codes[from][i]); });
+}
+
+/// Sorts the chunks of a small root; each block sorts one. If there is only one chunk, the run is
+/// complete.
+template <class Sorter, class Context>
+__global__ void __launch_bounds__(Sorter::threads_of_team) sample_sort_chunks(Context context) {
+  const traced here(context.trace, __func__);
+  __shared__ typename Sorter::storage shared;
+  const small_root_plan& plan = context.sizes.small;
+  const position n = context.root.size();
+  const position begin = position{blockIdx.x} * Sorter::capacity;
+  const auto count = static_cast<unsigned>(min(n - begin, position{Sorter::capacity}));
+  // There is nothing to wait for, but the call also allows the next grid to be scheduled.
+  grid_dependency_synchronize();
+  // 1. Prepare what later grids use.
+  if (plan.clears_status && blockIdx.x == 0 && threadIdx.x == 0) context.clear_status();
+  if (plan.passes == 0 && threadIdx.x == 0) *context.state = {};
+  if constexpr (!Context::order::known_strict_weak) {
+    const unsigned words = place_claims::words(n) * plan.passes;
+    for (unsigned w = blockIdx.x * blockDim.x + threadIdx.x; w < words;
+         w += gridDim.x * blockDim.x) {
+      context.claims[w] = 0;
+    }
+  }
+  // 2. Sort.
+  Sorter::sort(block_team<Sorter::threads_of_team, 1>(), shared.view(), context.buffers.output,
+               context.buffers[plan.passes % 2], begin, count, context.compare);
+}
+
+/// Merges the runs of a small root in one pass. A block has a tile of elements, and several threads
+/// for each element share the searches for its place.
+template <class Context>
+__global__ void __launch_bounds__(Context::tuning::merge_threads)
+    sample_sort_merge(Context context, unsigned number) {
+  const traced here(context.trace, __func__);
+  using tuning = typename Context::tuning;
+  __shared__ unsigned counts[tuning::max_searchers][tuning::merge_tile];
+  const small_root_plan& plan = context.sizes.small;
+  merge_pass pass{static_cast<unsigned>(context.root.size()), plan.chunk, plan.ways};
+  for (unsigned earlier = 0; earlier < number; ++earlier) pass.run *= pass.ways;
+  const unsigned lane = threadIdx.x % tuning::merge_tile;
+  const unsigned searcher = threadIdx.x / tuning::merge_tile;
+  const unsigned index = blockIdx.x * tuning::merge_tile + lane;
+  const bool exists = index < pass.n;
+  grid_dependency_synchronize();
+  const unsigned left = plan.passes - number;  // passes; the last one writes into the output
+  const auto from = context.buffers[left % 2];
+  const auto to = context.buffers[1 - left % 2];
+
+  // 1. Count the elements that precede the thread's element in its share of the other runs.
+  const merged_element element(pass, exists ? index : 0);
+  unsigned before = 0;
+  if (exists) {
+    probe_of<typename Context::code> code = context.compare.encode(from.keys[index]);
+    before = count_before_in_runs<tuning::searches_at_once>(
+        from.keys, pass, element, index, code, searcher, plan.searchers, context.compare);
+  }
+  counts[searcher][lane] = before;
+  __syncthreads();
+
+  // 2. The first thread of each element moves it to its place.
+  if (exists && searcher == 0) {
+    unsigned place = element.begin + element.of_own;
+    for (unsigned s = 0; s < plan.searchers; ++s) place += counts[s][lane];
+    to.copy_element(place, from, index);
+    if constexpr (!Context::order::known_strict_weak) {
+      place_claims(context.claims, pass.n, number).claim(place);
+    }
+  }
+  if (left == 1 && blockIdx.x == 0 && threadIdx.x == 0) *context.state = {};
+
+  // 3. If the comparator has lost elements, the last block copies all of them.
+  if constexpr (!Context::order::known_strict_weak) {
+    const place_claims claims(context.claims, pass.n, number);
+    if (last_to_arrive(*claims.arrived, gridDim.x) && load_relaxed(*claims.collided) != 0) {
+      for (unsigned i = threadIdx.x; i < pass.n; i += blockDim.x) to.copy_element(i, from, i);
+    }
+  }
+}
+
+/// Returns the plan of a root of n elements, in an order that is known to be strict weak or not;
+/// `chunk` is 0 if the root is not small.
+template <class Tuning>
+small_root_plan plan_small_root(position n, bool known_strict_weak) {
+  constexpr unsigned most_ways = 16;   // of the only pass
+  constexpr unsigned fewer_ways = 10;  // of two passes
+  constexpr position latency_bound = 20'000;
+  if (n > Tuning::small_root_size) return {};
+  if (Tuning::sorts_tiny_roots && known_strict_weak && n <= Tuning::tiny_size) {
+    return {.chunk = Tuning::tiny_size, .passes = 0, .ways = 1, .searchers = 1, .is_tiny = true};
+  }
+  constexpr unsigned short_size = Tuning::short_chunk.size();
+  constexpr unsigned long_size = Tuning::long_chunk.size();
+  const unsigned chunk = long_size < n && n <= most_ways * short_size ? short_size : long_size;
+  const auto chunks = static_cast<unsigned>((n + chunk - 1) / chunk);
+  small_root_plan plan{.chunk = chunk, .passes = 0, .ways = chunks, .searchers = 1};
+  if (chunks == 1) return plan;
+  // The searches in a pass take time for each of its ways, and each pass takes a few microseconds.
+  plan.passes = chunks <= most_ways ? 1 : chunks <= fewer_ways * fewer_ways ? 2 : 3;
+  const auto reach = [&](unsigned ways) {
+    return plan.passes == 1 ? ways : plan.passes == 2 ? ways * ways : ways * ways * ways;
+  };
+  for (plan.ways = 2; reach(plan.ways) < chunks;) ++plan.ways;
+  constexpr unsigned at_once = Tuning::searches_at_once;
+  const unsigned most =
+      n <= latency_bound ? Tuning::max_searchers : (Tuning::max_searchers + 1) / 2;
+  plan.searchers = std::min((plan.ways - 1 + at_once - 1) / at_once, most);
+  return plan;
+}
+
+/// Launches the grid that sorts the chunks.
+template <class Sorter, class Context, class Grids>
+void launch_chunks(const Context& context, Grids& grids) {
+  const auto chunks = (context.root.size() + Sorter::capacity - 1) / Sorter::capacity;
+  grids(sample_sort_chunks<Sorter, Context>,
+        {static_cast<unsigned>(chunks), Sorter::threads_of_team}, context);
+}
+
+/// Launches all grids of a run with a small root.
+template <class Context, class Grids>
+void launch_small_root(const Context& context, Grids& grids) {
+  constexpr unsigned tile = Context::tuning::merge_tile;
+  const small_root_plan& plan = context.sizes.small;
+  if constexpr (Context::order::known_strict_weak && Context::tuning::is_small_element) {
+    if (plan.is_tiny) {
+      constexpr unsigned most = Context::tuning::tiny_threads;
+      const auto warps = static_cast<unsigned>((context.root.size() + 31) / 32);
+      grids(sample_sort_tiny<Context>, {1, std::min(32 * warps, most)}, context);
+      return;
+    }
+  }
+  if (plan.chunk == Context::short_chunk_sorter::capacity) {
+    launch_chunks<typename Context::short_chunk_sorter>(context, grids);
+  } else {
+    launch_chunks<typename Context::long_chunk_sorter>(context, grids);
+  }
+  const auto tiles = static_cast<unsigned>((context.root.size() + tile - 1) / tile);
+  for (unsigned pass = 0; pass < plan.passes; ++pass) {
+    grids(sample_sort_merge<Context>, context.sizes.shape(tiles, tile * plan.searchers, 0), context,
+          pass);
+  }
+}
+
+}  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD
+RAMIFY_INT_ARRAY_BOUNDS_END
