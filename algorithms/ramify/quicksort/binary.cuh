@@ -15,6 +15,7 @@
 /// left, and the left part is sorted.
 
 #include <ramify/quicksort/leaf_sort.cuh>
+#include <ramify/runtime/select.cuh>
 #include <ramify/runtime/spawner.cuh>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
@@ -216,7 +217,10 @@ struct binary_block {
     position next_right = shared.right_base - (share.before - left_before);
     for (int i = 0; i < items; ++i) {
       if (i >= share.count) continue;
-      const position target = goes_left(keys[i]) ? next_left++ : next_right--;
+      const bool left = goes_left(keys[i]);
+      const position target = runtime::select(left, next_left, next_right);
+      next_left += left ? 1 : 0;
+      next_right -= left ? 0 : 1;
       to.keys[target] = keys[i];
       if constexpr (arrays::has_values) to.values[target] = from.values[begin + share.at(i)];
     }

@@ -35,8 +35,10 @@ struct alignas(128) count_shared {
 
 /// Adds one to the count of a bucket and returns the old count. If all lanes of a warp add to the
 /// same bucket, as happens with repeated keys, one lane adds for all (warp-aggregated atomics). All
-/// threads of the warp must call it; only those with `adds` add.
+/// threads of the warp must call it; only those with `adds` add. On the CPU executor the lanes run
+/// one after another, so each adds its own.
 __device__ inline unsigned add_warp_aggregated(unsigned* counts, unsigned id, bool adds) {
+  if constexpr (!RAMIFY_ON_CUDA) return adds ? atomicAdd(&counts[id], 1u) : 0;
   const unsigned first = __shfl_sync(full_warp_mask, id, 0);
   if (__all_sync(full_warp_mask, adds && id == first)) {
     const unsigned lane = threadIdx.x % 32;
@@ -101,16 +103,16 @@ struct piece_counter {
     code mine[items];
     unsigned ids[items];
     const auto at = [](int i) { return unsigned(i) * threads + threadIdx.x; };
-    RAMIFY_UNROLL
+    RAMIFY_UNROLL_EVERYWHERE
     for (int i = 0; i < items; ++i) {
       mine[i] = context.compare.encode(keys[plain || at(i) < count ? at(i) : 0]);
     }
     find_buckets(ids, mine, tree, shape.levels, shape.equality != 0, context.compare);
-    RAMIFY_UNROLL
+    RAMIFY_UNROLL_EVERYWHERE
     for (int i = 0; i < items; ++i) {
       if (plain || at(i) < count) all_ids[at(i)] = static_cast<Id>(ids[i]);
     }
-    RAMIFY_UNROLL
+    RAMIFY_UNROLL_EVERYWHERE
     for (int i = 0; i < items; ++i) {
       if constexpr (plain) {
         atomicAdd(&counts[ids[i]], 1u);

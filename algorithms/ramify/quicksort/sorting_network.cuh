@@ -40,13 +40,17 @@ struct thread_items {
 template <int run, int distance, bool full, class Elements, int items, class Compare>
 __device__ void compare_exchange_from(Elements& mine, std::integral_constant<int, items> count,
                                       int valid, Compare compare) {
+  // Without an incomplete pair, all these loops have a fixed number of iterations.
+  constexpr bool all_complete = items % (2 * run) == 0;
   RAMIFY_UNROLL
-  for (int first = distance % run; first + distance < items; first += 2 * distance) {
-    const bool in_one_merge = first / (2 * run) == (first + distance) / (2 * run);
-    if (!in_one_merge) continue;
+  for (int begin = 0; begin < items; begin += 2 * run) {  // a pair of runs
+    const int end = all_complete ? begin + 2 * run : min(begin + 2 * run, items);
     RAMIFY_UNROLL
-    for (int i = first; i < first + distance && i + distance < items; ++i) {
-      if (full || i + distance < valid) mine.compare_exchange(i, i + distance, compare);
+    for (int first = begin + distance % run; first + distance < end; first += 2 * distance) {
+      RAMIFY_UNROLL
+      for (int i = first; i < first + distance && (all_complete || i + distance < end); ++i) {
+        if (full || i + distance < valid) mine.compare_exchange(i, i + distance, compare);
+      }
     }
   }
   if constexpr (distance > 1) {

@@ -55,10 +55,10 @@ template <int items, class Code, class Compare>
 __device__ void find_buckets(unsigned (&ids)[items], const Code (&keys)[items], const Code* tree,
                              unsigned levels, bool equality, Compare compare) {
   // 1. Descend the tree with all keys at once.
-  RAMIFY_UNROLL
+  RAMIFY_UNROLL_EVERYWHERE
   for (int i = 0; i < items; ++i) ids[i] = 1;
   const auto descend = [&] {
-    RAMIFY_UNROLL
+    RAMIFY_UNROLL_EVERYWHERE
     for (int i = 0; i < items; ++i) ids[i] = 2 * ids[i] + (compare(keys[i], tree[ids[i]]) ? 0 : 1);
   };
   constexpr unsigned usual_levels = 8;
@@ -70,14 +70,14 @@ __device__ void find_buckets(unsigned (&ids)[items], const Code (&keys)[items], 
   for (; level < levels; ++level) descend();
   const unsigned leaves = 1u << levels;
   if (!equality) {
-    RAMIFY_UNROLL
+    RAMIFY_UNROLL_EVERYWHERE
     for (int i = 0; i < items; ++i) ids[i] -= leaves;
     return;
   }
   // 2. A search goes right at a splitter that is not greater than the key. After the last such
   //    splitter it has only gone left. To find that splitter's node, remove from the binary number
   //    of the end node all trailing zeros and the one before them.
-  RAMIFY_UNROLL
+  RAMIFY_UNROLL_EVERYWHERE
   for (int i = 0; i < items; ++i) {
     const unsigned end = ids[i];
     const unsigned last_right = end == leaves ? 0 : end >> __ffs(static_cast<int>(end));

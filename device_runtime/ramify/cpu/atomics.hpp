@@ -71,7 +71,7 @@ T atomic_update(T* address, Next next) {
 
 #define RAMIFY_ATOMIC(name, member, plain)                             \
   template <class T>                                                   \
-  T name(T* address, std::type_identity_t<T> value) {                  \
+  inline T name(T* address, std::type_identity_t<T> value) {           \
     if (!is_private_to_block(address)) {                               \
       return std::atomic_ref<T>(*address).member(value, atomic_order); \
     }                                                                  \
