@@ -125,20 +125,10 @@ BOOST_AUTO_TEST_CASE(chunks_are_merged_in_any_number_of_passes_and_ways) {
   expect_any_plan_sorts<particle>(tests::by_cell_then_mass{});
 }
 
-BOOST_AUTO_TEST_CASE(one_block_merges_a_tiny_root) {
-  using tuning = context_of<double, ramify::ascending>::tuning;
-  const small_root_plan plan{unsigned(tuning::tiny_size), 0, 1, 1, true};
-  for (const int n : {1, 2, 31, 32, 33, 64, 127, 128, 129, tuning::tiny_size / 2 + 1,
-                      tuning::tiny_size - 1, tuning::tiny_size}) {
-    expect_sorted_by<double>(plan, std::size_t(n), ramify::ascending{});
-    expect_sorted_by<std::uint32_t>(plan, std::size_t(n), ramify::ascending{});
-  }
-}
-
 BOOST_AUTO_TEST_CASE(the_plan_reaches_all_elements) {
   using tuning = ramify::detail::quicksort::sample_sort_tuning<std::uint32_t, ramify::no_value>;
   const auto expect = [](std::size_t n) {
-    const auto plan = ramify::detail::quicksort::plan_small_root<tuning>(n, true);
+    const auto plan = ramify::detail::quicksort::plan_small_root<tuning>(n);
     std::size_t reach = plan.chunk;
     for (unsigned pass = 0; pass < plan.passes; ++pass) reach *= plan.ways;
     BOOST_REQUIRE_GE(reach, n);
@@ -149,8 +139,7 @@ BOOST_AUTO_TEST_CASE(the_plan_reaches_all_elements) {
   for (std::size_t n = 1; n <= tuning::small_root_size; n += n < 2'000 ? 1 : 97) expect(n);
   expect(tuning::small_root_size);
   BOOST_TEST(
-      ramify::detail::quicksort::plan_small_root<tuning>(tuning::small_root_size + 1, true).chunk ==
-      0u);
+      ramify::detail::quicksort::plan_small_root<tuning>(tuning::small_root_size + 1).chunk == 0u);
 }
 
 BOOST_DATA_TEST_CASE(sizes_around_the_bounds_of_the_forms, data::make(routes), taken) {
@@ -158,9 +147,8 @@ BOOST_DATA_TEST_CASE(sizes_around_the_bounds_of_the_forms, data::make(routes), t
   std::set<std::size_t> sizes;
   for (const std::size_t bound :
        {std::size_t{tuning::short_chunk.size()}, std::size_t{tuning::long_chunk.size()},
-        std::size_t{tuning::tiny_size}, std::size_t{16 * tuning::short_chunk.size()},
-        std::size_t{16 * tuning::long_chunk.size()}, std::size_t{100 * tuning::long_chunk.size()},
-        std::size_t{tuning::small_root_size}}) {
+        std::size_t{16 * tuning::short_chunk.size()}, std::size_t{16 * tuning::long_chunk.size()},
+        std::size_t{100 * tuning::long_chunk.size()}, std::size_t{tuning::small_root_size}}) {
     for (const std::size_t n : {bound - 1, bound, bound + 1}) {
       if (n <= tuning::small_root_size + 1) sizes.insert(n);
     }
@@ -189,7 +177,7 @@ BOOST_DATA_TEST_CASE(the_host_launches_all_grids_of_a_small_root, data::make(rou
     const auto report = report_of(n);
     BOOST_TEST(report.child_grids == 0u);
     BOOST_TEST(report.host_grids ==
-               1 + ramify::detail::quicksort::plan_small_root<tuning>(n, true).passes);
+               1 + ramify::detail::quicksort::plan_small_root<tuning>(n).passes);
   }
   BOOST_TEST(report_of(tuning::small_root_size + 1).host_grids >= 3u);
 }

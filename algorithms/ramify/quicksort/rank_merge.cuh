@@ -103,15 +103,5 @@ __device__ unsigned count_before_in_runs(const Key* keys, const merge_pass& pass
   return before;
 }
 
-/// The order of codes that are in memory as codes.
-template <class Code, class Compare>
-struct order_of_codes {
-  Compare compare;
-  [[nodiscard]] __device__ const Code& encode(const Code& code) const { return code; }
-  [[nodiscard]] __device__ bool operator()(const Code& a, const Code& b) const {
-    return compare(a, b);
-  }
-};
-
 }  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD
 RAMIFY_INT_ARRAY_BOUNDS_END

@@ -69,7 +69,6 @@ struct small_root_plan {
   unsigned passes;             ///< 0: there is one chunk
   unsigned ways;               ///< runs that a pass merges into one
   unsigned searchers;          ///< threads that share the searches for the place of an element
-  bool is_tiny = false;        ///< one block merges all elements
   bool clears_status = false;  ///< the first grid clears the status and the progress of the run
 };
 

@@ -226,7 +226,7 @@ class sample_sort_run {
     static_assert(count_shared<context>::bytes(max_ids) <= default_shared_bytes);
     if (is_small(n)) {  // without queries of the driver, which take a part of so short a run
       sample_sort_sizes sizes{};
-      sizes.small = plan_small_root<tuning>(n, order::known_strict_weak);
+      sizes.small = plan_small_root<tuning>(n);
       return sizes;
     }
     sample_sort_sizes sizes = device_sizes();

@@ -3,8 +3,7 @@
 
 /// \file
 /// A small root is not partitioned. Its blocks sort chunks, and each pass merges several sorted
-/// runs into one (rank_merge.cuh), until one run is left. One block merges a tiny root in the same
-/// way, in shared memory.
+/// runs into one (rank_merge.cuh), until one run is left.
 ///
 /// A small input cannot keep the GPU busy, so the time depends on the number of grids, not on that
 /// of comparisons. A partition has three grids, and leaves one more.
@@ -42,66 +41,6 @@ struct place_claims {
     if ((atomicOr(&bits[place / 32], bit) & bit) != 0) atomicOr(collided, 1u);
   }
 };
-
-/// Sorts a tiny root with one block, which merges in shared memory: first 32 runs of one element
-/// each, then 4 runs at a time. The order must be known to be strict weak.
-template <class Context>
-__global__ void __launch_bounds__(Context::tuning::tiny_threads) sample_sort_tiny(Context context) {
-  const traced here(context.trace, __func__);
-  using tuning = typename Context::tuning;
-  using code = typename Context::code;
-  using value = typename Context::value;
-  constexpr bool has_values = tuning::has_values;
-  constexpr int items = tuning::tiny_size / tuning::tiny_threads;
-  __shared__ uninitialized_array<code, tuning::tiny_size> codes[2];
-  __shared__ std::uint16_t indices[2][has_values ? tuning::tiny_size : 1];
-  const auto n = static_cast<unsigned>(context.root.size());
-  const auto data = context.buffers.output;
-  const order_of_codes<code, typename Context::order> order{context.compare};
-  const auto for_each = [&](auto visit) {  // element of this thread
-    RAMIFY_UNROLL
-    for (int item = 0; item < items; ++item) {
-      const unsigned i = unsigned(item) * blockDim.x + threadIdx.x;
-      if (i < n) visit(item, i);
-    }
-  };
-  // 1. Load.
-  if (threadIdx.x == 0) {
-    if (context.sizes.small.clears_status) context.clear_status();
-    *context.state = {};
-  }
-  for_each([&](int, unsigned i) {
-    codes[0][i] = context.compare.encode(data.keys[i]);
-    if constexpr (has_values) indices[0][i] = static_cast<std::uint16_t>(i);
-  });
-  __syncthreads();
-
-  // 2. Merge until one run is left.
-  unsigned from = 0;
-  merge_pass pass{n, 1, 32};
-  for (; pass.run < n; pass = {n, pass.run * pass.ways, 4}) {
-    const code* const keys = codes[from].data();
-    for_each([&](int, unsigned i) {
-      const merged_element element(pass, i);
-      const code mine = keys[i];
-      const unsigned place = element.begin + element.of_own +
-                             count_before_in_runs<3>(keys, pass, element, i, mine, 0, 1, order);
-      codes[1 - from][place] = mine;
-      if constexpr (has_values) indices[1 - from][place] = indices[from][i];
-    });
-    from = 1 - from;
-    __syncthreads();
-  }
-
-  // 3. Store. All values are read before the first is written.
-  if constexpr (has_values) {
-    value values[items];
-    for_each([&](int item, unsigned i) { values[item] = data.values[indices[from][i]]; });
-    __syncthreads();
-    for_each([&](int item, unsigned i) { data.values[i] = values[item]; });
-  }
-  for_each([&](int, unsigned i) { data.keys[i] = context.compare.decode(codes[from][i]); });
-}
 
 /// Sorts the chunks of a small root; each block sorts one. If there is only one chunk, the run is
 /// complete.
@@ -181,17 +120,13 @@ __global__ void __launch_bounds__(Context::tuning::merge_threads)
   }
 }
 
-/// Returns the plan of a root of n elements, in an order that is known to be strict weak or not;
-/// `chunk` is 0 if the root is not small.
+/// Returns the plan of a root of n elements; `chunk` is 0 if the root is not small.
 template <class Tuning>
-small_root_plan plan_small_root(position n, bool known_strict_weak) {
+small_root_plan plan_small_root(position n) {
   constexpr unsigned most_ways = 16;   // of the only pass
   constexpr unsigned fewer_ways = 10;  // of two passes
   constexpr position latency_bound = 20'000;
   if (n > Tuning::small_root_size) return {};
-  if (Tuning::sorts_tiny_roots && known_strict_weak && n <= Tuning::tiny_size) {
-    return {.chunk = Tuning::tiny_size, .passes = 0, .ways = 1, .searchers = 1, .is_tiny = true};
-  }
   constexpr unsigned short_size = Tuning::short_chunk.size();
   constexpr unsigned long_size = Tuning::long_chunk.size();
   const unsigned chunk = long_size < n && n <= most_ways * short_size ? short_size : long_size;
@@ -224,14 +159,6 @@ template <class Context, class Grids>
 void launch_small_root(const Context& context, Grids& grids) {
   constexpr unsigned tile = Context::tuning::merge_tile;
   const small_root_plan& plan = context.sizes.small;
-  if constexpr (Context::order::known_strict_weak && Context::tuning::is_small_element) {
-    if (plan.is_tiny) {
-      constexpr unsigned most = Context::tuning::tiny_threads;
-      const auto warps = static_cast<unsigned>((context.root.size() + 31) / 32);
-      grids(sample_sort_tiny<Context>, {1, std::min(32 * warps, most)}, context);
-      return;
-    }
-  }
   if (plan.chunk == Context::short_chunk_sorter::capacity) {
     launch_chunks<typename Context::short_chunk_sorter>(context, grids);
   } else {

@@ -104,10 +104,6 @@ struct sample_sort_tuning {
   static constexpr int max_teams = std::min(1024 / team_threads, 5);
   static constexpr int leaf_items = round_down_to_odd(std::clamp(
       (default_shared_bytes / sorted_bytes - 2) / (team_threads + 1), 1, preferred_items));
-  /// Elements, at most, of a tiny root, and threads of the block that sorts it.
-  static constexpr bool sorts_tiny_roots = is_small_element;
-  static constexpr int tiny_threads = 1024;
-  static constexpr int tiny_size = (key_bytes <= 8 ? 2 : 1) * tiny_threads;
   // A small root is sorted in chunks by blocks of their own. A thread has few elements, so that
   // many threads are busy. Up to sixteen short chunks are merged in one pass.
   static constexpr chunk_shape short_chunk =
@@ -151,9 +147,6 @@ struct sample_sort_tuning {
   static constexpr int max_teams = 2;
   static constexpr int leaf_items =
       round_down_to_power_of_two(std::clamp(16 * 1024 / (team_threads * sorted_bytes), 1, 256));
-  static constexpr bool sorts_tiny_roots = false;  // a chunk takes less time
-  static constexpr int tiny_threads = 32;
-  static constexpr int tiny_size = 8 * tiny_threads;
   // A core partitions faster than it searches, so a small root has few elements: one leaf takes
   // 60 us, a quarter more 400 us instead of 570, and two leaves 630 us either way.
   static constexpr chunk_shape short_chunk{team_threads, leaf_items};
