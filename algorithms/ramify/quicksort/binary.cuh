@@ -15,7 +15,6 @@
 /// left, and the left part is sorted.
 
 #include <ramify/quicksort/leaf_sort.cuh>
-#include <ramify/runtime/select.cuh>
 #include <ramify/runtime/spawner.cuh>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
@@ -217,10 +216,15 @@ struct binary_block {
     position next_right = shared.right_base - (share.before - left_before);
     for (int i = 0; i < items; ++i) {
       if (i >= share.count) continue;
-      const bool left = goes_left(keys[i]);
-      const position target = runtime::select(left, next_left, next_right);
-      next_left += left ? 1 : 0;
-      next_right -= left ? 0 : 1;
+      position target = 0;
+      if constexpr (tuning::branches) {
+        target = goes_left(keys[i]) ? next_left++ : next_right--;
+      } else {
+        const position left = goes_left(keys[i]) ? 1 : 0;
+        target = next_right - (next_right - next_left) * left;
+        next_left += left;
+        next_right -= 1 - left;
+      }
       to.keys[target] = keys[i];
       if constexpr (arrays::has_values) to.values[target] = from.values[begin + share.at(i)];
     }

@@ -60,6 +60,9 @@ struct quicksort_tuning {
   static constexpr int tile_items = std::clamp(24 * 1024 / (threads * staged_bytes), 1, 256);
 #endif
 
+  /// Whether a partition branches on the side of an element. A CPU mispredicts every second such
+  /// branch.
+  static constexpr bool branches = RAMIFY_ON_CUDA;
   /// Elements that one block sorts in shared memory.
   static constexpr int leaf_size = threads * leaf_items;
   /// Elements that one block partitions at a time.
