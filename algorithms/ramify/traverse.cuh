@@ -53,8 +53,8 @@
 ///            visited once for each path to it.
 /// Source     work sharing between rounds follows lock-step tree search on SIMD machines (Karypis
 ///            and Kumar, 1994), sharing within a round follows private deques (Acar, Charguéraud
-///            and Rainey, 2013). The benchmark is Unbalanced Tree Search (Olivier et al., LCPC 2006;
-///            ramify/tree_search.cuh).
+///            and Rainey, 2013). The benchmark is Unbalanced Tree Search (Olivier et al., LCPC
+///            2006; ramify/tree_search.cuh).
 
 #include <ramify/runtime/requirements.hpp>
 

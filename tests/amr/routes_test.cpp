@@ -125,7 +125,8 @@ BOOST_DATA_TEST_CASE(steps_may_be_taken_in_any_number_of_calls,
   BOOST_TEST(same_bits(at_once, run->snapshot()));
 }
 
-// On the flat route the host launches steps and regrids ahead. Those after the stop time do nothing.
+// On the flat route the host launches steps and regrids ahead. Those after the stop time do
+// nothing.
 BOOST_DATA_TEST_CASE(steps_after_the_stop_time_do_nothing, data::make(subcycling), subcycle) {
   if (effort() < 0.1) return;
   const double stop = take(busy(matter::gas_2d, route::flat, subcycle), 5)->time();

@@ -184,7 +184,9 @@ BOOST_AUTO_TEST_CASE(values_travel_up_after_any_failed_launch,
         const fork_join_report report = expect_digest(tree, config);
         return report.host_grids > whole.host_grids || report.spilled_tasks > 0;
       });
-      BOOST_TEST(interrupted >= 2u);  // negative control: the failures did end launches
+      // Negative control: the failures did end launches. Work sharing visits so small a tree in
+      // one round, so only the launch of this round can end.
+      BOOST_TEST(interrupted >= (config.strategy == traverse_strategy::work_sharing ? 1u : 2u));
     }
   }
 }

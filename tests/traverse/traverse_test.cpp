@@ -171,8 +171,8 @@ BOOST_DATA_TEST_CASE(short_lists_make_narrow_steps, data::make(routes), taken) {
   }
 }
 
-// If the frontier is too large for the shortest valid lists, the traversal throws. (Thin rounds keep
-// the frontier of this tree small.)
+// If the frontier is too large for the shortest valid lists, the traversal throws. (Thin rounds
+// keep the frontier of this tree small.)
 BOOST_AUTO_TEST_CASE(too_many_frontier_nodes_are_an_error,
                      *boost::unit_test::precondition(on_the_executor) *
                          boost::unit_test::precondition(not_under_thread_sanitizer)) {
@@ -230,8 +230,8 @@ traverse_report number_all(const Tree& tree, route taken) {
   return found.report;
 }
 
-/// Returns the workers that visit nodes other than the root, as a mask. Requires two blocks, so that
-/// 32 bits suffice, and that the traversal takes one round.
+/// Returns the workers that visit nodes other than the root, as a mask. Requires two blocks, so
+/// that 32 bits suffice, and that the traversal takes one round.
 template <class Tree>
 unsigned workers_of_one_round(const Tree& tree, route taken) {
   std::vector<unsigned> workers(1, 0);

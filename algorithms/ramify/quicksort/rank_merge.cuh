@@ -10,9 +10,9 @@
 ///                      first run and 2 in the third: its place is 5
 ///     result           [1 2 3 4 5 5 8 9]
 ///
-/// The searches do not depend on each other, so their latencies overlap. Equal elements of different
-/// runs are ordered by their run, so all places are different, if the comparator is a strict weak
-/// order. O(n ways log n) comparisons.
+/// The searches do not depend on each other, so their latencies overlap. Equal elements of
+/// different runs are ordered by their run, so all places are different, if the comparator is a
+/// strict weak order. O(n ways log n) comparisons.
 
 #include <ramify/runtime/cuda.hpp>
 #include <type_traits>

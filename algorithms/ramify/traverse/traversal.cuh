@@ -78,7 +78,9 @@ __device__ Value reduce_lanes(Value value, const Reduce& reduce) {
   for (unsigned apart = lanes / 2; apart > 0; apart /= 2) {
     unsigned bits[words] = {};
     memcpy(bits, &value, sizeof value);
-    for (unsigned& word : bits) word = __shfl_xor_sync(full_warp_mask, word, apart);
+    for (unsigned& word : bits) {
+      word = __shfl_xor_sync(full_warp_mask, word, static_cast<int>(apart));
+    }
     Value other = value;
     memcpy(&other, bits, sizeof other);
     value = reduce(value, other);

@@ -206,9 +206,9 @@ struct warp_worker {
     return donate(size / 2) ? tuning::lanes : 0;
   }
 
-  /// Returns whether the worker of a wide round should donate its stack: a quarter of the device is idle, and
-  /// either this worker has more than a step's work or others have donated already. On a path
-  /// neither holds, so a path is visited in one round.
+  /// Returns whether the worker of a wide round should donate its stack: a quarter of the device is
+  /// idle, and either this worker has more than a step's work or others have donated already. On a
+  /// path neither holds, so a path is visited in one round.
   __device__ bool should_donate(bool has_spare) const {
     bool donates = false;
     if (lane == 0) {

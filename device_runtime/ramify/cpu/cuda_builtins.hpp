@@ -63,7 +63,6 @@ void __syncwarp(unsigned mask = 0xffffffffu, site = site::current());
 /// Waits as __syncthreads() does. Returns whether the predicate of any thread is not 0.
 [[nodiscard]] int __syncthreads_or(int predicate, site = site::current());
 
-void __threadfence();
 inline void __threadfence_block() { __threadfence(); }
 inline void __threadfence_system() { __threadfence(); }
 

@@ -42,8 +42,9 @@
 ///                                                      they launch
 ///     static constexpr bool begins_without_loop        true: a requested loop begins at the first
 ///                                                      due step that repeats, in finish()
-///     state_type* pinned_state                         pinned memory, into which the host reads the
-///                                                      state: this copy does not block the host
+///     state_type* pinned_state                         pinned memory, into which the host reads
+///                                                      the state: this copy does not block the
+///                                                      host
 ///     void check(const state_type&) const              throws if the chain cannot continue
 ///     void shrink_step(state_type&) const              (__device__) makes the due step smaller
 

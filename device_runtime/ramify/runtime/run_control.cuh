@@ -42,8 +42,9 @@ class run_control {
   /// The bytes of device memory that a run_control needs.
   static constexpr std::size_t scratch_bytes = sizeof(device_memory);
 
-  /// Clears the status, in the order of `stream`, unless `first_grid_clears`. `scratch` is device memory of scratch_bytes
-  /// bytes. If `trace` is not null, the run appends its grids to it. Both must outlive this object.
+  /// Clears the status, in the order of `stream`, unless `first_grid_clears`. `scratch` is device
+  /// memory of scratch_bytes bytes. If `trace` is not null, the run appends its grids to it. Both
+  /// must outlive this object.
   /// \throws std::invalid_argument for a trace without capacity; cuda_error
   run_control(void* scratch, const route_choice& choice, std::size_t pending_launch_limit,
               cudaStream_t stream, launch_trace* trace = nullptr, bool first_grid_clears = false)
