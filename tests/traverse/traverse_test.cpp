@@ -244,10 +244,10 @@ unsigned workers_of_one_round(const Tree& tree, route taken) {
   return workers[0];
 }
 
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(on_the_executor))
 BOOST_DATA_TEST_CASE(workers_of_a_thin_round_hand_over_nodes,
                      data::make(routes) * data::make({"random:1", "random:2", "random:3"}), taken,
                      schedule) {
-  if (RAMIFY_ON_CUDA) return;
   const ramify::cpu::scoped_executor_config config(two_workers(schedule));
   // A warp visits all nodes in fewer than 24 steps, so it donates nothing to another round.
   const numbered_tree tree{complete, 500, 30};

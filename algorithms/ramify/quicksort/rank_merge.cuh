@@ -32,30 +32,31 @@ struct merge_pass {
   }
 };
 
-/// An element, by its index in the array, and the runs that are merged with its own.
+/// The position of an element: its group of runs, which are merged into one, and its own run.
 struct merged_element {
-  unsigned begin;   ///< of the first of these runs
-  unsigned own;     ///< the number of its own run among them
-  unsigned others;  ///< the number of the other runs
-  unsigned of_own;  ///< its rank in its own run
+  unsigned begin;     ///< index of the first element of the group
+  unsigned own_run;   ///< number of its own run in the group
+  unsigned others;    ///< how many other runs the group has
+  unsigned own_rank;  ///< number of elements before it in its own run
 
   __device__ merged_element(const merge_pass& pass, unsigned index) {
     const unsigned run = index / pass.run;
-    own = run % pass.ways;
-    begin = (run - own) * pass.run;
+    own_run = run % pass.ways;
+    begin = (run - own_run) * pass.run;
     others = min(pass.ways, (pass.n - begin + pass.run - 1) / pass.run) - 1;
-    of_own = index - run * pass.run;
+    own_rank = index - run * pass.run;
   }
 };
 
-/// A code that is compared: a copy, so that the loads of several searches overlap, or a reference
-/// if it is large.
+/// The type of a variable for a code that is compared: a copy, so that the loads of several
+/// searches overlap, or a reference if the code is large.
 template <class Code>
 using probe_of = std::conditional_t<sizeof(Code) <= 16, const Code, const Code&>;
 
-/// Returns the number of elements that precede the element at `index` in the other runs first to
-/// first + count - 1. It searches these runs at the same time. A missing run counts as empty, and
-/// its search reads the element itself: conditional loads would not overlap.
+/// Returns how many elements of `count` other runs precede the element at `index`. The other runs
+/// of its group are numbered without its own run; these are those from number `first` on. All are
+/// searched at the same time. A missing run counts as empty, and its search reads the element
+/// itself, because conditional loads would not overlap.
 template <int count, class Code, class Key, class Compare>
 __device__ unsigned count_before(const Key* keys, const merge_pass& pass,
                                  const merged_element& element, unsigned index, const Code& code,
@@ -67,7 +68,7 @@ __device__ unsigned count_before(const Key* keys, const merge_pass& pass,
   for (int r = 0; r < count; ++r) {
     const unsigned other = first + unsigned(r);
     const bool exists = other < element.others;
-    const unsigned run = other < element.own ? other : other + 1;
+    const unsigned run = other < element.own_run ? other : other + 1;
     begin[r] = exists ? element.begin + run * pass.run : index;
     size[r] = exists ? min(pass.run, pass.n - begin[r]) : 0;
     before[r] = 0;
@@ -78,7 +79,7 @@ __device__ unsigned count_before(const Key* keys, const merge_pass& pass,
       const bool inside = before[r] + step <= size[r];
       probe_of<Code> probe = compare.encode(keys[begin[r] + (inside ? before[r] + step - 1 : 0)]);
       // Of equal elements, those of the left run come first.
-      const bool is_left = first + unsigned(r) < element.own;
+      const bool is_left = first + unsigned(r) < element.own_run;
       const bool precedes = is_left ? !compare(code, probe) : compare(probe, code);
       before[r] += inside && precedes ? step : 0;
     }
@@ -89,8 +90,8 @@ __device__ unsigned count_before(const Key* keys, const merge_pass& pass,
   return sum;
 }
 
-/// Returns the number of elements that precede the element at `index` in all other runs, or in the
-/// share of them of one of several searchers.
+/// Returns how many elements precede the element at `index` in the other runs that belong to one of
+/// `searchers` searchers. Each other run belongs to one searcher.
 template <int at_once, class Code, class Key, class Compare>
 __device__ unsigned count_before_in_runs(const Key* keys, const merge_pass& pass,
                                          const merged_element& element, unsigned index,

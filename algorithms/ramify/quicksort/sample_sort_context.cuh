@@ -151,9 +151,10 @@ struct sample_sort_context : chain_link, sample_sort_memory<typename Compare::co
   using leaf_sorter = team_merge_sort<code, Value, tuning::team_threads, tuning::leaf_items>;
   /// Sorts a long leaf with all threads of a block.
   using long_leaf_sorter = team_merge_sort<code, Value, tuning::leaf_threads, tuning::leaf_items>;
-  /// Sort a chunk of a small root with all threads of a block.
+  /// Sorts a short chunk of a small root with all threads of a block.
   using short_chunk_sorter =
       team_merge_sort<code, Value, tuning::short_chunk.threads, tuning::short_chunk.items>;
+  /// Sorts a long chunk of a small root with all threads of a block.
   using long_chunk_sorter =
       team_merge_sort<code, Value, tuning::long_chunk.threads, tuning::long_chunk.items>;
   static constexpr auto join = chain_join::last_block;

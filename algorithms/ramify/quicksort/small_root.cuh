@@ -5,14 +5,14 @@
 /// A small root is not partitioned. Its blocks sort chunks, and each pass merges several sorted
 /// runs into one (rank_merge.cuh), until one run is left.
 ///
-/// A small input cannot keep the GPU busy, so the time depends on the number of grids, not on that
-/// of comparisons. A partition has three grids, and leaves one more.
+/// A small input cannot keep the GPU busy, so the time depends on the number of grids, not on the
+/// number of comparisons. A partition takes three grids, and the sort of its leaves a fourth.
 ///
 /// Unless the order is known to be strict weak, each element claims its place in a pass. If two
 /// elements claim the same one, the last block of the pass copies all runs instead. The result is
 /// then not sorted, but no element is lost.
 ///
-/// Join: the grids run in the order of the stream. No kernel launches one.
+/// Join: the grids run in the order of the stream. No kernel launches a grid.
 
 #include <algorithm>
 #include <ramify/quicksort/rank_merge.cuh>
@@ -22,11 +22,12 @@
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
-/// The claims of a pass: a bit for each place, and what the last block reads.
+/// The claims of a pass: a bit for each place, whether two elements have claimed the same one, and
+/// the number of blocks that have arrived.
 struct place_claims {
   unsigned* bits;
   unsigned* collided;  ///< not 0 if two elements have claimed the same place
-  unsigned* arrived;   ///< blocks of the pass
+  unsigned* arrived;   ///< blocks that have ended the pass
 
   /// Returns the number of unsigned integers that a pass of n elements needs.
   [[nodiscard]] __host__ __device__ static unsigned words(position n) {
@@ -102,7 +103,7 @@ __global__ void __launch_bounds__(Context::tuning::merge_threads)
 
   // 2. The first thread of each element moves it to its place.
   if (exists && searcher == 0) {
-    unsigned place = element.begin + element.of_own;
+    unsigned place = element.begin + element.own_rank;
     for (unsigned s = 0; s < plan.searchers; ++s) place += counts[s][lane];
     to.copy_element(place, from, index);
     if constexpr (!Context::order::known_strict_weak) {
@@ -111,7 +112,8 @@ __global__ void __launch_bounds__(Context::tuning::merge_threads)
   }
   if (left == 1 && blockIdx.x == 0 && threadIdx.x == 0) *context.state = {};
 
-  // 3. If the comparator has lost elements, the last block copies all of them.
+  // 3. If two elements have claimed the same place, one of them is lost: the last block copies all
+  //    runs unmerged.
   if constexpr (!Context::order::known_strict_weak) {
     const place_claims claims(context.claims, pass.n, number);
     if (last_to_arrive(*claims.arrived, gridDim.x) && load_relaxed(*claims.collided) != 0) {
@@ -123,26 +125,29 @@ __global__ void __launch_bounds__(Context::tuning::merge_threads)
 /// Returns the plan of a root of n elements; `chunk` is 0 if the root is not small.
 template <class Tuning>
 small_root_plan plan_small_root(position n) {
-  constexpr unsigned most_ways = 16;   // of the only pass
-  constexpr unsigned fewer_ways = 10;  // of two passes
+  constexpr unsigned max_ways_of_one_pass = 16;
+  constexpr unsigned max_ways_of_two_passes = 10;
   constexpr position latency_bound = 20'000;
   if (n > Tuning::small_root_size) return {};
   constexpr unsigned short_size = Tuning::short_chunk.size();
   constexpr unsigned long_size = Tuning::long_chunk.size();
-  const unsigned chunk = long_size < n && n <= most_ways * short_size ? short_size : long_size;
+  const unsigned chunk =
+      long_size < n && n <= max_ways_of_one_pass * short_size ? short_size : long_size;
   const auto chunks = static_cast<unsigned>((n + chunk - 1) / chunk);
   small_root_plan plan{.chunk = chunk, .passes = 0, .ways = chunks, .searchers = 1};
   if (chunks == 1) return plan;
   // The searches in a pass take time for each of its ways, and each pass takes a few microseconds.
-  plan.passes = chunks <= most_ways ? 1 : chunks <= fewer_ways * fewer_ways ? 2 : 3;
+  plan.passes = chunks <= max_ways_of_one_pass                              ? 1
+                : chunks <= max_ways_of_two_passes * max_ways_of_two_passes ? 2
+                                                                            : 3;
   const auto reach = [&](unsigned ways) {
     return plan.passes == 1 ? ways : plan.passes == 2 ? ways * ways : ways * ways * ways;
   };
   for (plan.ways = 2; reach(plan.ways) < chunks;) ++plan.ways;
   constexpr unsigned at_once = Tuning::searches_at_once;
-  const unsigned most =
+  const unsigned max_searchers =
       n <= latency_bound ? Tuning::max_searchers : (Tuning::max_searchers + 1) / 2;
-  plan.searchers = std::min((plan.ways - 1 + at_once - 1) / at_once, most);
+  plan.searchers = std::min((plan.ways - 1 + at_once - 1) / at_once, max_searchers);
   return plan;
 }
 

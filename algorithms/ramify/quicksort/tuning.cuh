@@ -113,14 +113,16 @@ struct sample_sort_tuning {
       is_small_element ? chunk_shape{128, 3} : chunk_shape{team_threads, leaf_items};
   static constexpr chunk_shape long_chunk =
       is_small_element ? chunk_shape{256, 5} : chunk_shape{team_threads, leaf_items};
-  /// Elements, at most, of a small root. 200,000 u32 keys take 60 us this way, and 57 us with
-  /// partitions; 150,000 take 44 and 55 us. Elements of 16 bytes: 150,000 take 67 and 62 us.
+  /// Maximum number of long chunks, and of elements, of a small root. 200,000 u32 keys take 60 us
+  /// in chunks, and 57 us with partitions; 150,000 take 44 and 55 us. Elements of 16 bytes: 150,000
+  /// take 67 and 62 us.
   static constexpr int most_chunks = staged_bytes <= 8 ? 125 : is_small_element ? 80 : 5;
   static constexpr int small_root_size = most_chunks * long_chunk.size();
-  /// Elements whose places a block finds in a merge pass, threads that share the searches for one
-  /// element, and searches that a thread does at the same time.
+  /// Elements whose places a block finds in a merge pass.
   static constexpr int merge_tile = 64;
+  /// Maximum number of threads that share the searches for one element.
   static constexpr int max_searchers = 8;
+  /// Searches that a thread does at the same time.
   static constexpr int searches_at_once = 2;
   static constexpr int sample_threads = key_bytes <= 64 ? 1024 : 256;
   static constexpr int sample_items =
@@ -150,8 +152,9 @@ struct sample_sort_tuning {
   static constexpr int max_teams = 2;
   static constexpr int leaf_items =
       round_down_to_power_of_two(std::clamp(16 * 1024 / (team_threads * sorted_bytes), 1, 256));
-  // A core partitions faster than it searches, so a small root has few elements: one leaf takes
-  // 60 us, a quarter more 400 us instead of 570, and two leaves 630 us either way.
+  // A core partitions faster than it searches, so a small root has few elements. One leaf takes
+  // 60 us, merged or not. A leaf and a quarter takes 400 us merged and 570 us partitioned, and two
+  // leaves take 630 us either way.
   static constexpr chunk_shape short_chunk{team_threads, leaf_items};
   static constexpr chunk_shape long_chunk = short_chunk;
   static constexpr int small_root_size = short_chunk.size() * (is_small_element ? 5 : 4) / 4;
@@ -170,7 +173,7 @@ struct sample_sort_tuning {
   static constexpr int min_piece = tile_threads * tile_items;
 #endif
 
-  /// Threads, at most, of a block that merges chunks.
+  /// Maximum number of threads of a block that merges chunks.
   static constexpr int merge_threads = merge_tile * max_searchers;
   /// Threads of a block of the leaf grid.
   static constexpr int leaf_threads = max_teams * team_threads;

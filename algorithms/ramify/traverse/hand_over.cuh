@@ -4,13 +4,14 @@
 /// \file
 /// Thin rounds: how workers hand nodes to each other, without a new round.
 ///
-/// In a thin round the time of a step decides, because the frontier has fewer nodes than the device
-/// has lanes. So there is one worker for each partition of a multiprocessor: four warps that share
-/// a partition need four times as long for a step.
+/// In a thin round the latency of a step limits the speed, because the frontier has fewer nodes
+/// than the device has lanes. So there is one worker for each partition of a multiprocessor: four
+/// warps that share a partition need four times as long for a step.
 ///
-///     1. Wait        A worker without nodes sets its bit among the waiting workers, and polls its
-///                    mailbox.
-///     2. Claim       A worker with more children than lanes clears the bits of some of them.
+///     1. Wait        A worker without nodes sets its bit in the mask of waiting workers, and polls
+///                    its mailbox.
+///     2. Claim       A worker with more children than lanes clears the bits of some of
+///                    the waiting workers.
 ///     3. Hand over   It writes the lowest part of its stack to the mailboxes of those workers.
 ///
 /// No worker depends on one that has not started. A worker waits with its bit set for max_polls
@@ -34,8 +35,8 @@ struct thin_worker {
   using Node = typename Context::node_type;
   using tuning = typename Context::tuning;
 
-  // Each lane watches one number, so that one load reads them all. The first lanes watch the
-  // waiting bits, 32 workers each.
+  // Each lane watches one number, so that one load instruction reads all of them. The first lanes
+  // watch the waiting bits, 32 workers each.
   static constexpr unsigned idle_lane = 29;       ///< watches the workers that have ended
   static constexpr unsigned saturated_lane = 30;  ///< watches the saturated workers
   static constexpr unsigned next_lane = 31;       ///< watches the nodes of the next round
@@ -47,7 +48,7 @@ struct thin_worker {
   unsigned id;              ///< of the worker in its grid
   unsigned workers;         ///< of the grid
   unsigned* watched;        ///< the number that this lane watches, or null
-  unsigned full_steps = 0;  ///< latest steps with more work than a step needs
+  unsigned full_steps = 0;  ///< consecutive latest steps that left enough work; see saturated_steps
 
   __device__ explicit thin_worker(warp_worker<Context>& w)
       : worker(w),
@@ -63,7 +64,7 @@ struct thin_worker {
   }
 
   /// Returns the present value of the number that the lane watches.
-  [[nodiscard]] __device__ unsigned look() const {
+  [[nodiscard]] __device__ unsigned read_watched() const {
     return watched == nullptr ? 0 : load_relaxed(*watched);
   }
 
@@ -74,7 +75,7 @@ struct thin_worker {
     unsigned* const delivered = boxes.delivered + id * boxes.stride;
     const unsigned bit = 1u << id % tuning::lanes;
     count_full_step(false);
-    // 1. Allow other workers to claim this one. Its mailbox has been read.
+    // 1. Allow other workers to claim this one, after all lanes have read the last delivery.
     __threadfence();
     __syncwarp();
     if (lane == 0) atomicOr(word, bit);
@@ -102,9 +103,9 @@ struct thin_worker {
     return true;
   }
 
-  /// Hands nodes to waiting workers if the step before had more than 32 `children`. `seen` is the
-  /// result of look() before that step, so that the loads have taken no time. Returns whether the
-  /// worker must donate its nodes to the next round.
+  /// Hands nodes to waiting workers if the previous step had more than 32 `children`. `seen` is the
+  /// result of read_watched() before that step, so that the loads overlap with the step. Returns
+  /// whether the worker must donate its nodes to the next round.
   __device__ bool serve(unsigned seen, unsigned children) {
     const bool has_spare = children > tuning::lanes && worker.size > 0;
     count_full_step(has_spare && worker.size >= tuning::saturated_size);
@@ -119,10 +120,10 @@ struct thin_worker {
       return true;
     }
     if (!has_spare) return false;
-    // 2. If none waits, and many have ended, a new round lets all begin again.
+    // 2. If no worker waits, and many have ended, a new round lets all workers begin again.
     const unsigned words = above & ((1u << max_words) - 1);
     if (words == 0) return (above >> idle_lane & 1) != 0;
-    // 3. Some wait.
+    // 3. Hand nodes to workers that wait.
     hand_over(seen, words);
     return false;
   }
@@ -135,9 +136,11 @@ struct thin_worker {
     return worker.context.boxes.nodes + std::size_t{of} * tuning::mailbox_nodes;
   }
 
-  /// Returns whether no worker of the round has nodes, or the others donate theirs.
+  /// Returns whether no worker of the round has nodes, or the others donate theirs. The numbers are
+  /// not read at the same instant, so a worker with nodes may be counted as waiting. The caller
+  /// then ends too early, but no node is lost.
   [[nodiscard]] __device__ bool is_over() const {
-    const unsigned seen = look();
+    const unsigned seen = read_watched();
     const unsigned without_nodes = lane < max_words    ? static_cast<unsigned>(__popc(seen))
                                    : lane == idle_lane ? seen
                                                        : 0;
@@ -152,9 +155,9 @@ struct thin_worker {
     if (full_steps == tuning::saturated_steps && lane == 0) atomicAdd(saturated, 1u);
   }
 
-  /// Claims at most `most` workers, one of each lane whose bit in `words` is set: these lanes saw
-  /// waiting bits. Returns the mask of the lanes that have claimed a worker; `claimed` is its id.
-  /// A claim fails if the worker has ended, or another worker has claimed it.
+  /// Claims at most `most` workers. Each lane whose bit in `words` is set has seen waiting bits,
+  /// and may claim one worker. Returns the mask of the lanes that have claimed a worker; `claimed` is
+  /// its id. A claim fails if the worker has ended, or another worker has claimed it.
   __device__ unsigned claim(unsigned seen, unsigned words, unsigned most, unsigned& claimed) const {
     // Each worker begins at another word and at another bit, so that few claim the same one.
     const unsigned first_word = id / tuning::lanes;

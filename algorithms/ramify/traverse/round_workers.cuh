@@ -17,7 +17,7 @@ __device__ void run_thin(warp_worker<Context>& worker, typename Context::value_t
   // 1. Base case: traverse the share, and then what other workers hand over.
   bool has_nodes = worker.take_share();
   while (has_nodes || thin.wait()) {
-    const unsigned seen = thin.look();
+    const unsigned seen = thin.read_watched();
     const unsigned width = worker.choose_width();
     if (width == 0) return;
     const unsigned children = worker.step(width, total);
@@ -73,7 +73,11 @@ __device__ void run_workers(const work_round& round, const Context& context,
   Value& total_of_warp = context.totals[blockIdx.x * tuning::warps + warp];
   Value total = worker.lane == 0 ? total_of_warp : context.tree.identity;
   if constexpr (Context::may_be_thin) {
-    round.is_thin ? run_thin(worker, total) : run_wide(worker, total);
+    if (round.is_thin) {
+      run_thin(worker, total);
+    } else {
+      run_wide(worker, total);
+    }
   } else {
     run_wide(worker, total);
   }

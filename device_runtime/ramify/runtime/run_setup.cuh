@@ -114,7 +114,8 @@ struct run_setup {
   bool captured = is_being_captured(stream);
   std::size_t limit = current_pending_launch_limit();
   /// The first grid of the run clears the status and the progress (chain_link::clear_status()), so
-  /// the host need not do it. Not with slots, which the host may release before that grid has run.
+  /// the host need not do it. Must be false for a run with slots, because the host may release them
+  /// before that grid has run.
   bool first_grid_clears = false;
 
   /// `config` has the members route, flat_loop and trace. `option` is the name of config.flat_loop
