@@ -41,8 +41,8 @@
 /// Launches   work_sharing launches a round when a quarter of the device is idle and there is work
 ///            to share. While the frontier is small, warps hand nodes to each other instead. So a
 ///            small tree or a path takes one round, a deep and thin tree a few, and a bushy tree of
-///            some million nodes 7 to 9, of 10^8 nodes some tens (H200). A warp without work waits for at most about half a
-///            millisecond, and only for warps that run.
+///            some million nodes 7 to 9, of 10^8 nodes some tens (H200). A warp without work waits
+///            for at most about half a millisecond, and only for warps that run.
 ///            task_per_node launches as config.launches states.
 /// Errors     std::invalid_argument for a bad argument, before anything is launched;
 ///            std::length_error if the frontier exceeded config.capacity, as only trees do that

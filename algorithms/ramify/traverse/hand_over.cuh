@@ -156,8 +156,8 @@ struct thin_worker {
   }
 
   /// Claims at most `most` workers. Each lane whose bit in `words` is set has seen waiting bits,
-  /// and may claim one worker. Returns the mask of the lanes that have claimed a worker; `claimed` is
-  /// its id. A claim fails if the worker has ended, or another worker has claimed it.
+  /// and may claim one worker. Returns the mask of the lanes that have claimed a worker; `claimed`
+  /// is its id. A claim fails if the worker has ended, or another worker has claimed it.
   __device__ unsigned claim(unsigned seen, unsigned words, unsigned most, unsigned& claimed) const {
     // Each worker begins at another word and at another bit, so that few claim the same one.
     const unsigned first_word = id / tuning::lanes;
