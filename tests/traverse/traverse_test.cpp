@@ -274,7 +274,7 @@ BOOST_AUTO_TEST_CASE(hand_overs_lose_no_node, *boost::unit_test::precondition(on
 
 // All workers of the thin round have too much work, so wide rounds follow.
 BOOST_DATA_TEST_CASE(a_wide_tree_ends_the_thin_round, data::make(routes), taken) {
-  // In schedules that do not switch between the warps of a block, one warp visits the tree.
+  // This schedule switches between the warps of a block. In others, one warp may visit the tree.
   const ramify::cpu::scoped_executor_config config(two_workers("random:1"));
   const unsigned n = RAMIFY_ON_CUDA ? 50'000'000 : unsigned(cut_down(200'000, 20'000));
   BOOST_TEST(number_all(numbered_tree{complete, n, 3}, taken).rounds > 1u);

@@ -76,9 +76,9 @@ struct work_sharing_tuning {
   static constexpr unsigned polls_per_check = 4;
   /// Frontier nodes of a mailbox.
   static constexpr unsigned mailbox_nodes = min_stack / 2;
-  /// A worker is saturated if in as many steps it had more children than lanes, and at least
-  /// saturated_size nodes were left. If more than one in saturated_part workers is, a wide round
-  /// follows.
+  /// A worker is saturated if each of its latest saturated_steps steps had more children than
+  /// lanes, and left at least saturated_size nodes. If more than one in saturated_part workers is
+  /// saturated, a wide round follows.
   static constexpr unsigned saturated_steps = 6;
   static constexpr unsigned saturated_size = 12;
   static constexpr unsigned saturated_part = 4;

@@ -40,7 +40,7 @@ struct round_state {
   unsigned idle;      ///< workers that have ended
   unsigned rounds;    ///< completed rounds
   unsigned peak;      ///< maximum number of frontier nodes in a list
-  // Of thin rounds. Written in a round, except is_wide.
+  // Members for thin rounds. Workers write the first two, end_round() writes is_wide.
   unsigned saturated;     ///< workers that have too much work
   unsigned next_is_wide;  ///< 1: the round ends because of them
   unsigned is_wide;       ///< 1: the round that reads the list must not be thin
