@@ -14,9 +14,9 @@
 ///      packet are collected in shared memory.
 ///   4. Test: each lane compares its query with all collected points.
 ///
-/// Steps 1 and 3 compare with the box around all queries, so a packet collects more points than its
-/// balls have: about 480, if 30 are in a ball and the queries are all points. But no lane waits for
-/// another one, and a point is read once.
+/// Steps 1 and 3 compare with boxes around several queries, so a packet collects more points than
+/// a ball has: about 480 if each ball has 30 points and the queries are all points of the tree. But
+/// no lane waits for another one, and the packet reads a point once.
 
 #include <cstdint>
 #include <ramify/spatial_tree/node.cuh>
@@ -32,7 +32,7 @@ struct point_range {
   [[nodiscard]] __host__ __device__ std::uint32_t size() const { return end - begin; }
 };
 
-/// An element of a packet's stack: the children of an inner node, or points.
+/// An element of a packet's stack: the children of an inner node, or the points of a node.
 struct pending_node {
   static constexpr std::uint32_t of_leaf = 1u << 30;   ///< points to be tested
   static constexpr std::uint32_t in_balls = 1u << 31;  ///< points in the balls of all queries
@@ -57,7 +57,7 @@ struct packet_memory {
   /// several can be popped.
   static constexpr unsigned single_pops = spatial_shape<dim>::stack_size;
   static constexpr unsigned stack_size = single_pops + 96;
-  /// Points are tested when so many are collected.
+  /// The packet tests its collected points as soon as there are this many.
   static constexpr unsigned full = 96;
 
   /// Aligned so that a lane reads it in units of 16 bytes.
@@ -72,15 +72,16 @@ struct packet_memory {
   box<Real, dim> groups[32 / lanes_of_group];
 };
 
-/// One visit. All lanes of a warp make one together. Visitor is that of visit_ball(), without
-/// skips(); found() and takes() get the points in the tree's order.
+/// The visit of the 32 balls of a warp. All lanes of the warp call its functions together.
+/// `Visitor` has the members that visit_ball() requires, except skips(). It gets the points of a
+/// ball in the tree's order.
 template <class Real, int dim, class Visitor>
 class ball_packet {
   using memory = packet_memory<Real, dim>;
   static constexpr unsigned arity = spatial_shape<dim>::arity;
 
  public:
-  /// `active` is false for a lane without a query, which has that of another lane.
+  /// A lane without a query passes the query of another lane, and `active` is false.
   __device__ ball_packet(const spatial_tree_view<Real, dim>& tree, const point<Real, dim>& query,
                          bool active, Real radius2, memory& shared, Visitor& visitor)
       : tree_(tree),
@@ -127,8 +128,8 @@ class ball_packet {
   /// or more: some point of any node is half of the diagonal, or more, away from some corner of the
   /// box, so nodes can be in all balls only if the diagonal is at most twice the radius.
   static constexpr unsigned compact_diagonal2 = 16;
-  /// If a packet is not compact and takes more steps, each of its queries is compared with each
-  /// node. The boxes around several queries contain much else, for example where the Morton curve
+  /// If a packet is not compact, each node after this number of steps is also compared with each
+  /// query. Boxes around several queries may be mostly empty, for example where the Morton curve
   /// jumps.
   static constexpr unsigned steps_by_boxes = 16;
 
@@ -142,7 +143,7 @@ class ball_packet {
   }
 
   /// 1. Pops nodes. Returns this lane's child of one of them, or a popped leaf. Sets `is_near` to
-  ///    whether there is one that a query may need.
+  ///    whether a query may need what is returned.
   [[nodiscard]] __device__ pending_node expand(bool& is_near) {
     constexpr unsigned most = 32 / arity;
     const bool several = count_ + 32 + memory::single_pops <= memory::stack_size;
@@ -253,7 +254,7 @@ class ball_packet {
     __syncwarp();
   }
 
-  /// All queries use the points of the element of a lane, which are in their balls.
+  /// Passes the points of lane `from`'s element, which are in all balls, to all visitors.
   __device__ void take(const pending_node& mine, int from) {
     test_points();
     const std::uint32_t begin = __shfl_sync(full_warp_mask, mine.first, from);

@@ -2,9 +2,9 @@
 #pragma once
 
 /// \file
-/// The host side of the sorts by Morton code: of the points of a build, and of queries.
+/// The host side of the sorts of points and of queries by Morton code.
 ///
-/// On a GPU they are CUB's radix sort: the host starts them on either route, and this family shows
+/// On a GPU they are CUB's radix sort, which the host starts on either route: this family teaches
 /// the tree, not the sort. CUB's sort is stable, so points with equal codes stay in the order of
 /// their indices. On the CPU executor they are Ramify's quicksort.
 
@@ -37,7 +37,7 @@ void radix_sort(void* scratch, std::size_t& bytes, cub::DoubleBuffer<Key> keys,
   check(cub::DeviceRadixSort::SortPairs(scratch, bytes, keys, ids, n, 0, bits, stream),
         "sorting Morton codes");
   if (scratch == nullptr || keys.selector == 0) return;
-  // CUB sorts few keys into the other memory.
+  // CUB may leave the result in the other memory; it does so with few keys.
   const auto copy_back = [&](auto& buffers) {
     check(cudaMemcpyAsync(buffers.Alternate(), buffers.Current(), n * sizeof *buffers.Current(),
                           cudaMemcpyDeviceToDevice, stream),

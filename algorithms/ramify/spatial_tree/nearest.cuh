@@ -14,10 +14,10 @@
 
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
-/// The points that are compared with a query before the tree is visited: the 32 of an aligned part
-/// of the tree's order, which are the same for all lanes of a warp if its queries are points of the
-/// tree, and some at both ends. With those, a query at the boundary of its part has a closer bound,
-/// which saves more than they take unless there are few candidates.
+/// The points that are compared with a query before the tree is visited: an aligned part of the
+/// tree's order, and `more` points at each end of it. If the queries of a warp are points of the
+/// tree, all its lanes have the same part. The points at the ends give a closer bound to a query
+/// near the end of its part. If k is small, this saves less time than the points take.
 template <unsigned capacity>
 struct window {
   static constexpr std::uint32_t part = 32;

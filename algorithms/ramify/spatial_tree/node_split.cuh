@@ -50,8 +50,8 @@ struct node_split {
     return low;
   }
 
-  /// Returns begin_of(digit) to a group of `threads` lanes that search together. In each step the
-  /// lanes read codes at equal distances. All threads of a warp must call it.
+  /// Returns begin_of(digit). The `threads` lanes of a group pass the same digit and search
+  /// together: in each step they read codes at equal distances. All threads of a warp must call it.
   template <unsigned threads>
   [[nodiscard]] __device__ std::uint32_t search(unsigned digit) const {
     if (parts != 0) return begin_of(digit);
