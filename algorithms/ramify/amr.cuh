@@ -31,7 +31,7 @@
 /// Launches    Device route: one chain of tail launches for each call of advance(), with 10 launch
 ///             slots (6 a level and 4 with subcycling); without a slot the host launches. Flat
 ///             route: the host reads a few bytes back twice for each regrid that changes the mesh,
-///             and once for at most 16 steps; or the loop of a graph takes the steps between two
+///             and once for at most 23 steps; or the loop of a graph takes the steps between two
 ///             regrids.
 /// Waits       advance() waits; advance_async() does not. A stream that is being captured records
 ///             the steps; see advance_async().

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// What the team of a block does in a stage of a step beside the fluxes: it loads cells and ghost
-/// cells, adds changes, and stores the new values. The steps have the numbers of advance.cuh.
+/// The steps of advance_blocks() except the fluxes: a team of threads loads cells and ghost cells,
+/// adds changes, and stores the new values. The steps have the numbers of advance.cuh.
 
 #include <ramify/amr/advance_tuning.cuh>
 #include <ramify/amr/run_view.cuh>
@@ -79,8 +79,8 @@ __device__ void load_ghosts(const View& view, const ghosts_of<View>& ghosts,
   }
 }
 
-/// Adds `ratio` times the difference of two fluxes to the i-th cell of a line. Along the first axis
-/// it replaces the changes of the block before.
+/// Adds `ratio` times the difference of two fluxes to the change of the i-th cell of a line. Along
+/// the first axis it sets the change, which has no value before.
 template <class View>
 __device__ void add_change(storage_of<View>& shared, const line_of<View>& line,
                            typename View::real ratio, int axis, int i,

@@ -148,7 +148,7 @@ struct end_steps {
   }
 };
 
-/// Launches the beginning of a step.
+/// Launches the grids that compute the length of a step and begin it.
 template <class View, class Grids>
 __host__ __device__ void launch_begin_step(const View& view, const mesh_state& mesh, Grids& grids) {
   const unsigned averaged = view.step.subcycle ? 0 : mesh.averaged_leaves;

@@ -81,7 +81,7 @@ struct mesh_part {
   int* owners = nullptr;      ///< [node], the rank that advances the node
   int rank = 0;
   int finest = 0;              ///< finest level of the whole mesh
-  bool has_interface = false;  ///< whether the whole mesh has interface nodes
+  bool has_interface = false;  ///< whether the whole mesh has coarse-fine faces
   part_communication* host = nullptr;
 
   [[nodiscard]] __device__ bool owns(int node) const { return owners[node] == rank; }

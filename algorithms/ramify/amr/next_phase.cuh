@@ -11,8 +11,10 @@
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
-inline constexpr unsigned max_batch = 8;         ///< steps in one phase
-inline constexpr unsigned max_steps_ahead = 16;  ///< that the host launches without waiting
+inline constexpr unsigned max_batch = 8;  ///< steps in one phase
+/// The host launches phases without waiting until they have this many steps. The last of them may
+/// begin with one step less, so there are up to 7 more.
+inline constexpr unsigned max_steps_ahead = 16;
 
 /// Begins a regrid.
 template <class View>

@@ -91,7 +91,7 @@ struct stage_range {
 /// level with subcycling, else a single entry for all levels.
 struct part_plan {
   int finest = 0;
-  bool has_interface = false;  ///< whether the whole mesh has interface nodes
+  bool has_interface = false;  ///< whether the whole mesh has coarse-fine faces
 
   // ---- the rank's own blocks ----
   std::vector<int> leaves;                ///< in Morton order
@@ -100,7 +100,7 @@ struct part_plan {
   std::vector<unsigned> level_begin;      ///< where each level's nodes begin in `nodes`
   std::vector<int> averaged_leaves;       ///< as block_lists::averaged_leaves
   std::vector<int> corrected_faces;       ///< as block_lists::corrected_faces
-  std::vector<unsigned> corrected_begin;  ///< where each level's begin in `corrected_faces`
+  std::vector<unsigned> corrected_begin;  ///< where each level's faces begin in `corrected_faces`
   std::vector<int> stage_nodes;           ///< the blocks that stages advance
   std::vector<stage_range> stages;        ///< [level]
 

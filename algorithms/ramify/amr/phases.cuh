@@ -161,9 +161,10 @@ struct run_program : View {
     launch_following(now, now.clock.steps + now.clock.batch, grids);
   }
 
-  /// On the host, launches the phases that follow the due one when `steps` steps are complete,
-  /// without waiting for the state. It stops before a phase whose grids may have other sizes. If
-  /// another phase is due, because of a fault or the stop time, the grids do nothing.
+  /// On the host, launches the phases after the due one without waiting for the state. `steps` is
+  /// the run's number of steps at the end of the due phase. It stops before a phase whose grids may
+  /// have other sizes. If another phase is due, because of a fault or the stop time, the grids do
+  /// nothing.
   template <class Grids>
   __host__ __device__ void launch_following([[maybe_unused]] const run_state& now,
                                             [[maybe_unused]] unsigned long long steps,
@@ -189,7 +190,7 @@ struct run_program : View {
         clock.steps += clock.batch;
       } else {
         launch_regrid_phase(view, next, fill, grids);
-        if (mesh_may_change) return;  // as in the last regrid
+        if (mesh_may_change) return;  // the last regrid changed it, so this one probably does
       }
     }
 #endif

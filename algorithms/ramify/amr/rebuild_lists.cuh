@@ -11,7 +11,7 @@
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
-/// Of order_blocks(). On the CPU executor a core runs all of them.
+/// Threads of the block of order_blocks(). On the CPU executor a core runs all of them.
 inline constexpr int order_threads = RAMIFY_ON_CUDA ? 1024 : 128;
 
 /// Finds the neighbors of all nodes. One thread per node and face.
@@ -59,7 +59,7 @@ __device__ Count sum_before(Count count, Count& total) {
   return before;
 }
 
-/// Three counts of at most 2^21 in one number, so that one scan adds all of them.
+/// Three counts below 2^21 in one number, so that one scan adds all of them.
 struct packed_counts {
   static constexpr int bits = 21;
   unsigned long long all;
@@ -216,8 +216,8 @@ struct list_builder {
   }
 };
 
-/// Builds the lists of nodes, leaves, and nodes at coarse-fine interfaces, in a grid of one block:
-/// this needs many barriers, and is little work because a node has about a thousand cells.
+/// Builds the lists of nodes, leaves, and faces at coarse-fine interfaces, in a grid of one block:
+/// the lists need many barriers, and they are short because a node has hundreds of cells.
 template <class View>
 __global__ void __launch_bounds__(order_threads) order_blocks(View view) {
   const traced here(view.trace, __func__);

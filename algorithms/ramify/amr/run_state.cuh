@@ -84,8 +84,8 @@ struct run_state {
   fault_state fault;
   mesh_state mesh;
   regrid_state regrid;
-  /// Of a phase that a launch of a captured graph did not complete: its first grids that were
-  /// launched.
+  /// If a launch of a captured graph did not complete a phase: the number of grids of this phase
+  /// that were launched.
   unsigned launched_of_phase;
 };
 

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The kernel that begins a step: it computes its length, from the CFL condition over all cells and
-/// the stop time.
+/// begin_step(), the kernel that begins a step. It computes the step's length from the CFL
+/// condition over all cells and from the stop time.
 
 #include <cmath>
 #include <cstring>
