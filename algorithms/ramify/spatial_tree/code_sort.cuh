@@ -140,8 +140,9 @@ class code_sort {
 
 #endif
 
-/// Sorts the indices of n queries by their codes. Waits for the stream on the CPU executor.
-/// Adds the grids and the scratch memory of the sort to a report. \throws cuda_error
+/// Sorts the indices of n < 2^32 queries by their codes. Waits for the stream on the CPU executor.
+/// Adds the scratch memory of the sort to a report, and on the CPU executor its grids.
+/// \throws cuda_error
 inline void sort_queries(std::uint32_t* codes, std::uint32_t* order, std::size_t n,
                          cudaStream_t stream, run_report& report) {
 #if RAMIFY_ON_CUDA
