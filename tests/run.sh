@@ -6,7 +6,7 @@
 # The exit status is 1 if a test fails. Times are for two cores without a GPU.
 #   tests/run.sh          takes 10 to 15 minutes
 #   tests/run.sh --ci     is for continuous integration. It runs the tests in `slow` below, too, and
-#                         without a GPU it compiles the device code of all families. 21 minutes
+#                         without a GPU it compiles the device code of all families. 13 to 21 minutes
 #   tests/run.sh --all    runs clang-tidy, every pair of headers, and all tests of the CPU executor
 #                         under AddressSanitizer, UBSan and ThreadSanitizer, too. More than an hour
 set -euo pipefail
