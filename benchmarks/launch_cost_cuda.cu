@@ -8,6 +8,7 @@
 #include <ramify/runtime/graph_loop.cuh>
 #include <ramify/runtime/launch.cuh>
 #include <ramify/runtime/limits.cuh>
+#include <ramify/runtime/residency.cuh>
 #include <ramify/runtime/stream.cuh>
 #include <stdexcept>
 #include <string>
@@ -112,12 +113,7 @@ __global__ void chain_node(stream_kind kind, unsigned levels_below, launch_count
 /// Runs the measurements and adds their rows to the table.
 class bench {
  public:
-  explicit bench(recorder& out) : out_(out), memory_(1, nullptr), last_(1) {
-    int device = 0;
-    check(cudaGetDevice(&device), "querying the current device");
-    check(cudaDeviceGetAttribute(&sms_, cudaDevAttrMultiProcessorCount, device),
-          "querying the number of SMs");
-  }
+  explicit bench(recorder& out) : out_(out), memory_(1, nullptr), last_(1) {}
 
   void host() {
     constexpr unsigned launches = 1000;
@@ -152,7 +148,7 @@ class bench {
           device_time([&] { launch_from_host(launch_many, 1, kind, children, counters()); },
                       children));
     }
-    const auto blocks = static_cast<unsigned>(sms_);
+    const unsigned blocks = multiprocessor_count();
     for (const stream_kind kind : all) {
       const unsigned children = most_grids / blocks;
       row(std::to_string(blocks) + " blocks, a thread each, " + to_string(kind), blocks * children,
@@ -241,7 +237,6 @@ class bench {
   recorder& out_;
   device_buffer<launch_counters> memory_;
   pinned_buffer<unsigned> last_;
-  int sms_ = 0;
 };
 
 // ---- graphs -------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <ramify/quadrature.cuh>
 #include <ramify/quadrature/genz.cuh>
+#include <ramify/runtime/residency.cuh>
 #include <stdexcept>
 #include <string>
 
@@ -51,11 +52,8 @@ template <unsigned d>
 double evaluations_ms(const genz_integrand& integrand, std::size_t count) {
   const device_buffer<double> sum(1, nullptr);
   check(cudaMemset(sum.data(), 0, sizeof(double)), "clearing a sum");
-  int multiprocessors = 0;
-  check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, current_device()),
-        "querying the number of SMs");
   const std::size_t blocks =
-      std::min((count + threads - 1) / threads, 8 * static_cast<std::size_t>(multiprocessors));
+      std::min((count + threads - 1) / threads, std::size_t{8} * multiprocessor_count());
   return benchmark::host_time_of(3,
                                  [&] {
                                    evaluate_only<d><<<static_cast<unsigned>(blocks), threads>>>(
