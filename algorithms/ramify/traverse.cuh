@@ -63,6 +63,7 @@
 #include <ramify/traverse/config.hpp>
 #include <ramify/traverse/task_per_node_run.cuh>
 #include <ramify/traverse/work_sharing_run.cuh>
+#include <type_traits>
 #include <variant>
 
 namespace ramify::inline RAMIFY_BUILD {
@@ -89,6 +90,8 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] trave
     detail::run_setup setup("traverse", config, "traverse_config.flat_loop", stream, scratch);
     const auto start = [&]<class Strategy>(const Strategy*) {
       Strategy::choose_route(setup);
+      setup.first_grid_clears =
+          std::is_same_v<Strategy, work_sharing> && setup.choice.taken == route::flat;
       run_ = std::make_unique<run_of<Strategy>>(setup, config, root,
                                                 traversal{expand, visit, reduce, identity});
     };

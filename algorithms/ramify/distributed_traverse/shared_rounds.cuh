@@ -61,16 +61,14 @@ class shared_rounds : public traverse::work_sharing_run<Traversal> {
     steps_ = tree.limits.steps;
     base::prepare(control, loop, tree);
     has_work_ = setting.comm.rank() == 0;
-    if (has_work_) {
-      base::launch_root(control, root);
-      base::chain_->start();
-    }
+    base::launch_beginning(control, root, has_work_);
+    if (has_work_) base::chain_->start();
     // A list that is at most half full leaves the next round capacity for its limit of steps.
     most_ = setting.comm.all_reduce(base::sizes_.capacity, reduction::min) / 2;
   }
 
-  /// Traverses until all lists are empty.
-  void finish() {
+  /// Traverses until all lists are empty. Returns true: grids may have changed the totals.
+  bool finish() {
     unsigned interval = 1;
     for (;;) {
       // 1. Traverse. Join: finish() waits for the last round of this rank.
@@ -84,7 +82,7 @@ class shared_rounds : public traverse::work_sharing_run<Traversal> {
           setting_->comm.all_gather(std::uint64_t{now_.due()});
       ++setting_->report.comparisons;
       if (setting_->at_comparison) setting_->at_comparison();
-      if (std::ranges::max(counts) == 0) return;
+      if (std::ranges::max(counts) == 0) return true;
       // 3. Move nodes, and continue. After a transfer the ranks compare again soon.
       const std::vector<node_transfer> plan = plan_transfers(counts, most_);
       if (!plan.empty()) move_nodes(plan);

@@ -50,13 +50,18 @@ class task_per_node_run {
     const context shared{{totals, locked_, locked_ + cells::count}, tree};
     tasks_.emplace(tasks_memory_, sizes_.capacity, control, context::threads, 0u,
                    child_streams::fire_and_forget, shared, sizes_.launches, loop);
+    constexpr unsigned blocks = (cells::count + total_threads - 1) / total_threads;
+    control.launch_grid("launching clear_totals", clear_totals<Value>, {blocks, total_threads},
+                        totals, total_count, tree.identity, control.ticket());
     clear_memory(locked_, locked_count, control.stream(), "clearing the locks of the totals");
     with_capacity_in_message([&] { tasks_->start(root_task(root), 1); });
   }
 
-  /// Waits for the run, and completes it on the host if necessary.
-  void finish() {
-    with_capacity_in_message([&] { tasks_->finish(); });
+  /// Waits for the run, and completes it on the host if necessary. Returns whether it was.
+  bool finish() {
+    bool has_launched = false;
+    with_capacity_in_message([&] { has_launched = tasks_->finish(); });
+    return has_launched;
   }
   /// Adds nothing: this strategy has no counts of its own in the report.
   void complete(traverse_report&) const {}

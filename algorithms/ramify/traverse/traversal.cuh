@@ -70,24 +70,6 @@ struct limited_traversal : traversal<Node, Expand, Visit, Reduce, Value> {
   round_limits limits;
 };
 
-/// Returns the reduction of the values of a warp's lanes, to all of them. All lanes call it.
-template <class Value, class Reduce>
-__device__ Value reduce_lanes(Value value, const Reduce& reduce) {
-  constexpr unsigned lanes = 32;
-  constexpr unsigned words = (sizeof(Value) + sizeof(unsigned) - 1) / sizeof(unsigned);
-  for (unsigned apart = lanes / 2; apart > 0; apart /= 2) {
-    unsigned bits[words] = {};
-    memcpy(bits, &value, sizeof value);
-    for (unsigned& word : bits) {
-      word = __shfl_xor_sync(full_warp_mask, word, static_cast<int>(apart));
-    }
-    Value other = value;
-    memcpy(&other, bits, sizeof other);
-    value = reduce(value, other);
-  }
-  return value;
-}
-
 /// The block size of the kernels below.
 inline constexpr unsigned total_threads = 512;
 
@@ -99,10 +81,10 @@ __global__ void clear_totals(Value* totals, unsigned count, Value identity, trac
   if (i < count) totals[i] = identity;
 }
 
-/// Reduces all totals to the first one. One block.
+/// Reduces all totals to `*result`. One block.
 template <class Value, class Reduce>
 __global__ void __launch_bounds__(total_threads)
-    reduce_totals(Value* totals, unsigned count, Reduce reduce, Value identity,
+    reduce_totals(const Value* totals, unsigned count, Value* result, Reduce reduce, Value identity,
                   trace_ticket trace) {
   const traced here(trace, __func__);
   using block_reduction = block_reduce<Value, total_threads>;
@@ -110,7 +92,7 @@ __global__ void __launch_bounds__(total_threads)
   Value total = identity;
   for (unsigned i = threadIdx.x; i < count; i += total_threads) total = reduce(total, totals[i]);
   total = block_reduction(storage).Reduce(total, reduce);
-  if (threadIdx.x == 0) totals[0] = total;
+  if (threadIdx.x == 0) *result = total;
 }
 
 }  // namespace ramify::detail::traverse::inline RAMIFY_BUILD

@@ -22,12 +22,27 @@ struct traverse_result {
 
 namespace ramify::detail::traverse::inline RAMIFY_BUILD {
 
-/// One run of a strategy: of work_sharing_run or task_per_node_run, which takes its scratch memory
-/// at its construction. Its members totals and total_count are the totals that its kernels add to.
+/// The scratch memory of a traversal: the result, and the memory of the strategy.
 template <class Traversal, class Strategy>
-class traversal_run : runtime::basic_run<Strategy> {
+struct parts_of_traversal {
+  template <class Sizes>
+  parts_of_traversal(memory_layout& memory, const Sizes& sizes)
+      : result(memory.take<typename Traversal::value_type>(1)), of_strategy(memory, sizes) {}
+
+  typename Traversal::value_type* result;
+  Strategy of_strategy;
+};
+
+/// One run of a strategy: of work_sharing_run or task_per_node_run, which takes its scratch memory
+/// at its construction. Its members totals and total_count are the totals that its kernels add to;
+/// start() clears them. Its finish() returns whether grids may have changed them since start().
+///
+/// The reduction of the totals follows start() in the stream. So if finish() has nothing to launch,
+/// it reads the result with the state of the run, and the host waits only once.
+template <class Traversal, class Strategy>
+class traversal_run : runtime::basic_run<parts_of_traversal<Traversal, Strategy>> {
   using Value = typename Traversal::value_type;
-  using base = runtime::basic_run<Strategy>;
+  using base = runtime::basic_run<parts_of_traversal<Traversal, Strategy>>;
 
  public:
   using base::captured;
@@ -42,26 +57,25 @@ class traversal_run : runtime::basic_run<Strategy> {
   traversal_run(const runtime::run_setup& setup, const traverse_config& config,
                 const typename Traversal::node_type& root, const Traversal& tree, More&... more)
       : base(setup, Strategy::sizes_for(config)), tree_(tree) {
-    const Strategy& strategy = this->parts;
-    const unsigned blocks = (strategy.total_count + total_threads - 1) / total_threads;
-    this->control.launch_grid("launching clear_totals", clear_totals<Value>,
-                              {blocks, total_threads}, strategy.totals, strategy.total_count,
-                              tree.identity, this->control.ticket());
-    this->parts.start(this->control, setup.loop, root, tree, more...);
+    this->parts.of_strategy.start(this->control, setup.loop, root, tree, more...);
+    launch_reduction();
   }
 
   /// Waits for the run and returns its result; see traverse_run::get().
   traverse_result<Value> get() {
-    Strategy& strategy = this->parts;
-    run_control& run = this->control;
-    strategy.finish();
-    const phase_range range("traverse: reduce totals");
-    run.launch_grid("launching reduce_totals",
-                    reduce_totals<Value, typename Traversal::reduce_type>, {1, total_threads},
-                    strategy.totals, strategy.total_count, tree_.reduce, tree_.identity,
-                    run.ticket());
+    Strategy& strategy = this->parts.of_strategy;
+    const run_control& run = this->control;
+    const Value* const value = this->parts.result;
+    const bool has_changed = strategy.finish();
+    this->control.count_grids(1, 0);  // the reduction, which a captured start() cannot count
+    if (has_changed) {
+      launch_reduction();
+      this->control.count_grids(1, 0);
+    }
     // The chain is complete, so its status has been read.
-    traverse_result<Value> result{read_back(strategy.totals, run.stream(), "reading the result"),
+    traverse_result<Value> result{has_changed || !run.sees(value)
+                                      ? read_back(value, run.stream(), "reading the result")
+                                      : run.seen(value),
                                   {}};
     static_cast<run_report&>(result.report) = this->end();
     strategy.complete(result.report);
@@ -69,6 +83,16 @@ class traversal_run : runtime::basic_run<Strategy> {
   }
 
  private:
+  void launch_reduction() {
+    const phase_range range("traverse: reduce totals");
+    const Strategy& strategy = this->parts.of_strategy;
+    const launch_status launched =
+        launch(reduce_totals<Value, typename Traversal::reduce_type>, {1, total_threads},
+               this->control.stream(), strategy.totals, strategy.total_count, this->parts.result,
+               tree_.reduce, tree_.identity, this->control.ticket());
+    check(launched.code(), "launching reduce_totals");
+  }
+
   Traversal tree_;
 };
 

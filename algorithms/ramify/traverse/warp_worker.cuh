@@ -116,12 +116,44 @@ struct warp_worker {
     return true;
   }
 
+  /// Entries of the next round's list that a warp has reserved.
+  struct reservation {
+    unsigned first;
+    unsigned count;
+  };
+
+  /// Reserves list entries for `pieces` pieces of `entries` stack entries or, if these pieces are
+  /// too many, for the whole entries. Pieces may fill half of the list; the rest is for whole
+  /// entries.
+  __device__ reservation reserve(unsigned pieces, unsigned entries) const {
+    unsigned first = 0;
+    unsigned taken = entries;
+    if (lane == 0) {
+      if (pieces > entries && try_reserve(&next_count(), pieces, filling_limit(), first)) {
+        taken = pieces;
+      } else {
+        first = atomicAdd(&next_count(), entries);
+      }
+    }
+    first = __shfl_sync(full_warp_mask, first, 0);
+    taken = __shfl_sync(full_warp_mask, taken, 0);
+    return {first, taken};
+  }
+
+  /// Returns a part of an entry: number `p` of `pieces` parts, whose sizes differ by at most one
+  /// child.
+  [[nodiscard]] __device__ static frontier_node<Node> piece_of(const frontier_node<Node>& whole,
+                                                               unsigned p, unsigned pieces) {
+    const unsigned long long remaining = whole.remaining();
+    return {whole.node, whole.next + static_cast<unsigned>(remaining * p / pieces),
+            whole.next + static_cast<unsigned>(remaining * (p + 1) / pieces)};
+  }
+
   /// Appends the lowest `n` entries of the stack to the list of the next round, and splits nodes
   /// with many children into pieces that several warps can take. Returns false, in all lanes, if
   /// the list overflows. The caller must call __syncwarp() before it changes the stack.
   __device__ bool share_work(unsigned n) const {
     frontier_node<Node>* const list = context.lists[1 - round.filled];
-    const unsigned capacity = context.sizes.capacity;
     bool fits = true;
     for (unsigned begin = 0; begin < n; begin += tuning::lanes) {
       // 1. Compute the number of pieces of each lane's entry.
@@ -136,33 +168,19 @@ struct warp_worker {
       unsigned total = 0;
       warp_scan<unsigned>(shared.scans[threadIdx.x / tuning::lanes])
           .ExclusiveSum(pieces, offset, total);
-      // 2. Reserve list entries. Pieces may fill half of the list; the rest is for whole entries.
-      unsigned first = 0;
-      unsigned taken = entries;
-      if (lane == 0) {
-        if (total > entries && try_reserve(&next_count(), total, filling_limit(), first)) {
-          taken = total;
-        } else {
-          first = atomicAdd(&next_count(), entries);
-        }
-      }
-      first = __shfl_sync(full_warp_mask, first, 0);
-      taken = __shfl_sync(full_warp_mask, taken, 0);
-      if (first + taken > capacity) {
+      // 2. Reserve list entries.
+      const reservation reserved = reserve(total, entries);
+      if (reserved.first + reserved.count > context.sizes.capacity) {
         fits = false;
         break;
       }
-      if (taken == entries) {
+      // 3. Write the pieces.
+      if (reserved.count == entries) {
         pieces = i < n ? 1 : 0;
         offset = lane;
       }
-      // 3. Write the pieces. Their sizes differ by at most one child.
       for (unsigned p = 0; p < pieces; ++p) {
-        const frontier_node<Node>& whole = stack[i];
-        const unsigned long long remaining = whole.remaining();
-        list[first + offset + p] = {
-            whole.node, whole.next + static_cast<unsigned>(remaining * p / pieces),
-            whole.next + static_cast<unsigned>(remaining * (p + 1) / pieces)};
+        list[reserved.first + offset + p] = piece_of(stack[i], p, pieces);
       }
     }
     return fits;
@@ -219,6 +237,15 @@ struct warp_worker {
     return __shfl_sync(full_warp_mask, static_cast<int>(donates), 0) != 0;
   }
 
+  /// Pushes the node of each lane whose degree is not 0.
+  __device__ void push(const Node& node, unsigned degree) {
+    const unsigned pushes = __ballot_sync(full_warp_mask, degree > 0);
+    const auto lower_pushes = static_cast<unsigned>(__popc(pushes & ((1u << lane) - 1)));
+    if (degree > 0) stack[size + lower_pushes] = {node, 0, degree};
+    size += static_cast<unsigned>(__popc(pushes));
+    __syncwarp();
+  }
+
   /// Visits up to `width` children of the topmost entries, one per lane. Returns the number of
   /// children that the topmost 32 entries had, in which more than 32 of an entry count as 33.
   __device__ unsigned step(unsigned width, Value& total) {
@@ -256,11 +283,7 @@ struct warp_worker {
     size -= popped;
 
     // 4. Push the children that have children.
-    const unsigned pushes = __ballot_sync(full_warp_mask, degree > 0);
-    const auto lower_pushes = static_cast<unsigned>(__popc(pushes & ((1u << lane) - 1)));
-    if (degree > 0) stack[size + lower_pushes] = {child, 0, degree};
-    size += static_cast<unsigned>(__popc(pushes));
-    __syncwarp();
+    push(child, degree);
     return children;
   }
 };

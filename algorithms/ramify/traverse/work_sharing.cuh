@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// The kernels of a work-sharing traversal: visit the root, traverse in rounds, reduce the totals.
+/// The kernels of a work-sharing traversal: visit the root, traverse in rounds. (reduce_totals()
+/// follows.)
 ///
 /// A round is a grid of workers; each worker is a warp with a stack in shared memory.
 ///
@@ -81,7 +82,9 @@ struct work_sharing_context : runtime::chain_link {
   value_type* totals;  ///< one for each warp of the largest round
   work_sharing_sizes sizes;
   mailboxes<node_type> boxes;
-  unsigned rounds_ahead;  ///< flat rounds that the host launches before it first reads the state
+  unsigned rounds_ahead;   ///< flat rounds that the host launches before it first reads the state
+  unsigned cleared_words;  ///< from `state` on: the state and the numbers of the mailboxes
+  bool clears_status;      ///< begin_rounds() clears the status and the progress of the run
   Traversal tree;
 
   /// Returns the round that is due. Requires that the traversal is not finished. Unless the grid is
@@ -200,11 +203,24 @@ struct work_sharing_context : runtime::chain_link {
   }
 };
 
-/// Visits the root and launches the first round. Launched with one thread.
+/// Clears the memory of the rounds. If `visits`, it then visits the root and launches the first
+/// round. Launched with one block.
 template <class Context>
-__global__ void visit_root(typename Context::node_type root, Context context) {
+__global__ void __launch_bounds__(total_threads)
+    begin_rounds(typename Context::node_type root, bool visits, Context context) {
   const traced here(context.trace, __func__);
   __shared__ typename Context::shared_memory shared;
+  // 1. Clear.
+  auto* const cleared = reinterpret_cast<unsigned*>(context.state);
+  for (unsigned i = threadIdx.x; i < context.cleared_words; i += total_threads) cleared[i] = 0;
+  const unsigned totals = context.sizes.blocks * Context::tuning::warps;
+  for (unsigned i = threadIdx.x; i < totals; i += total_threads) {
+    context.totals[i] = context.tree.identity;
+  }
+  if (context.clears_status && threadIdx.x == 0) context.clear_status();
+  __syncthreads();
+  if (threadIdx.x != 0 || !visits) return;
+  // 2. Visit the root. Join: as of the rounds.
   const unsigned degree = context.tree.visit_node(root, context.totals[0], shared);
   if (degree == 0) return;
   context.lists[0][0] = {root, 0, degree};

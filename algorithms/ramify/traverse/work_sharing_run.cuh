@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <ramify/runtime/launch_chain.cuh>
 #include <ramify/runtime/residency.cuh>
@@ -44,6 +46,104 @@ class work_sharing_run {
  public:
   /// \throws std::invalid_argument if config.capacity is too small; unavailable, cuda_error
   static work_sharing_sizes sizes_for(const traverse_config& config) {
+    work_sharing_sizes sizes = device_sizes();
+    const unsigned least = 2 * sizes.blocks * tuning::warps * sizes.stack;
+    if (config.capacity != 0 && config.capacity < least) {
+      throw std::invalid_argument("traverse_config.capacity is " + std::to_string(config.capacity) +
+                                  "; on this device it must be 0 (automatic) or at least " +
+                                  std::to_string(least));
+    }
+    // On small devices it exceeds the minimum, so that steps keep their full width.
+    constexpr unsigned default_capacity = 1u << 16;
+    sizes.capacity = config.capacity == 0 ? std::max(least, default_capacity)
+                                          : static_cast<unsigned>(config.capacity);
+    return sizes;
+  }
+
+  /// Chooses the route. \throws unavailable, cuda_error
+  static void choose_route(runtime::run_setup& setup) {
+    setup.choose_route(2, work_sharing_plans(setup.by_host()));
+  }
+
+  work_sharing_run(memory_layout& memory, const work_sharing_sizes& sizes)
+      : total_count(sizes.blocks * tuning::warps), sizes_(sizes) {
+    const unsigned thin_workers = sizes.thin_blocks * tuning::thin_warps;
+    cleared_words_ = state_words + tuning::lanes + thin_workers * mailboxes<Node>::stride;
+    cleared_ = memory.take<unsigned>(cleared_words_);  // first: the host reads it with the status
+    totals = memory.take<Value>(total_count);
+    boxes_.nodes =
+        memory.take<frontier_node<Node>>(std::size_t{thin_workers} * tuning::mailbox_nodes);
+    for (auto& list : lists_) list = memory.take<frontier_node<Node>>(sizes.capacity);
+  }
+
+  void start(run_control& control, const runtime::loop_choice& loop, const Node& root,
+             const Traversal& tree) {
+    prepare(control, loop, tree);
+    launch_beginning(control, root, true);
+    chain_->start();
+  }
+
+  bool finish() { return chain_->finish(); }
+
+  /// Writes the fields of the strategy into the report of the complete run.
+  void complete(traverse_report& report) const {
+    const round_state& state = chain_->state();
+    report.deepest_level = std::max(report.deepest_level, state.rounds);
+    report.rounds = state.rounds;
+    report.peak_frontier_nodes = state.peak;
+  }
+
+  Value* totals;
+  unsigned total_count;
+
+ protected:
+  /// Makes the chain.
+  void prepare(run_control& control, const runtime::loop_choice& loop, const Traversal& tree) {
+    boxes_.waiting = cleared_ + state_words;
+    boxes_.delivered = boxes_.waiting + tuning::lanes;
+    auto* const state = reinterpret_cast<round_state*>(cleared_);
+    // A thin round may visit the whole tree, and rounds without work take time.
+    const bool one_by_one = loop.wanted == flat_loop::host || context::may_be_thin;
+    const unsigned rounds_ahead = one_by_one ? 1 : opening_rounds;
+    chain_.emplace(control,
+                   context{{},
+                           {lists_[0], lists_[1]},
+                           state,
+                           totals,
+                           sizes_,
+                           boxes_,
+                           rounds_ahead,
+                           cleared_words_,
+                           control.first_grid_clears(),
+                           tree},
+                   loop);
+  }
+
+  /// Clears the memory of the rounds. If `visits`, visits the root and, on the device route, starts
+  /// the first round.
+  void launch_beginning(run_control& control, const Node& root, bool visits) {
+    control.launch_grid("launching begin_rounds", begin_rounds<context>, {1, total_threads}, root,
+                        visits, chain_->program());
+  }
+
+  work_sharing_sizes sizes_;
+  frontier_node<Node>* lists_[2];
+  std::optional<runtime::launch_chain<context>> chain_;
+
+ private:
+  static constexpr unsigned state_words = sizeof(round_state) / sizeof(unsigned);
+
+  /// Returns the sizes that depend only on the current device; `capacity` is 0. They are computed
+  /// once per context: a dozen calls of the driver take as long as a traversal of some 1,000 nodes,
+  /// and the limits of shared memory that they raise end with the context.
+  /// \throws unavailable, cuda_error
+  static work_sharing_sizes device_sizes() {
+    static std::mutex mutex;
+    static std::map<runtime::context_id, work_sharing_sizes> cache;
+    const runtime::context_id context_now = runtime::current_context();
+    const std::lock_guard lock(mutex);
+    if (const auto cached = cache.find(context_now); cached != cache.end()) return cached->second;
+
     constexpr auto flat_round = traverse_round_flat<context>;
     constexpr unsigned entry = tuning::warps * sizeof(frontier_node<Node>);
     constexpr std::size_t preferred = entry * std::size_t{tuning::preferred_stack};
@@ -59,84 +159,8 @@ class work_sharing_run {
                         " bytes of shared memory are too large for this device's shared memory");
     }
     const unsigned blocks = resident_blocks(flat_round, tuning::threads, stack * entry);
-    const unsigned least = 2 * blocks * tuning::warps * stack;
-    if (config.capacity != 0 && config.capacity < least) {
-      throw std::invalid_argument("traverse_config.capacity is " + std::to_string(config.capacity) +
-                                  "; on this device it must be 0 (automatic) or at least " +
-                                  std::to_string(least));
-    }
-    // On small devices it exceeds the minimum, so that steps keep their full width.
-    constexpr unsigned default_capacity = 1u << 16;
-    return {stack, blocks,
-            config.capacity == 0 ? std::max(least, default_capacity)
-                                 : static_cast<unsigned>(config.capacity),
-            thin_blocks(blocks)};
+    return cache[context_now] = {stack, blocks, 0, thin_blocks(blocks)};
   }
-
-  /// Chooses the route. \throws unavailable, cuda_error
-  static void choose_route(runtime::run_setup& setup) {
-    setup.choose_route(2, work_sharing_plans(setup.by_host()));
-  }
-
-  work_sharing_run(memory_layout& memory, const work_sharing_sizes& sizes)
-      : totals(memory.take<Value>(sizes.blocks * tuning::warps)),
-        total_count(sizes.blocks * tuning::warps),
-        sizes_(sizes) {
-    const unsigned thin_workers = sizes.thin_blocks * tuning::thin_warps;
-    cleared_words_ = state_words + tuning::lanes + thin_workers * mailboxes<Node>::stride;
-    cleared_ = memory.take<unsigned>(cleared_words_);
-    boxes_.nodes =
-        memory.take<frontier_node<Node>>(std::size_t{thin_workers} * tuning::mailbox_nodes);
-    for (auto& list : lists_) list = memory.take<frontier_node<Node>>(sizes.capacity);
-  }
-
-  void start(run_control& control, const runtime::loop_choice& loop, const Node& root,
-             const Traversal& tree) {
-    prepare(control, loop, tree);
-    launch_root(control, root);
-    chain_->start();
-  }
-
-  void finish() { chain_->finish(); }
-
-  /// Writes the fields of the strategy into the report of the complete run.
-  void complete(traverse_report& report) const {
-    const round_state& state = chain_->state();
-    report.deepest_level = std::max(report.deepest_level, state.rounds);
-    report.rounds = state.rounds;
-    report.peak_frontier_nodes = state.peak;
-  }
-
-  Value* totals;
-  unsigned total_count;
-
- protected:
-  /// Makes the chain, and clears its state in the order of the stream.
-  void prepare(run_control& control, const runtime::loop_choice& loop, const Traversal& tree) {
-    boxes_.waiting = cleared_ + state_words;
-    boxes_.delivered = boxes_.waiting + tuning::lanes;
-    auto* const state = reinterpret_cast<round_state*>(cleared_);
-    // A thin round may visit the whole tree, and rounds without work take time.
-    const bool one_by_one = loop.wanted == flat_loop::host || context::may_be_thin;
-    const unsigned rounds_ahead = one_by_one ? 1 : opening_rounds;
-    chain_.emplace(
-        control,
-        context{{}, {lists_[0], lists_[1]}, state, totals, sizes_, boxes_, rounds_ahead, tree},
-        loop);
-    clear_memory(cleared_, cleared_words_, control.stream(), "clearing the state of the rounds");
-  }
-
-  void launch_root(run_control& control, const Node& root) {
-    control.launch_grid("launching visit_root", visit_root<context>, {1, 1}, root,
-                        chain_->program());
-  }
-
-  work_sharing_sizes sizes_;
-  frontier_node<Node>* lists_[2];
-  std::optional<runtime::launch_chain<context>> chain_;
-
- private:
-  static constexpr unsigned state_words = sizeof(round_state) / sizeof(unsigned);
 
   /// Returns the blocks of a thin round.
   static unsigned thin_blocks(unsigned blocks) {

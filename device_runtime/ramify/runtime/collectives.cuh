@@ -7,6 +7,7 @@
 /// Under nvcc these are CUB's classes. On the CPU executor they are classes with CUB's names,
 /// members and rules (ramify/cpu/collectives.hpp).
 
+#include <cstring>
 #include <ramify/runtime/cuda.hpp>
 
 #if RAMIFY_ON_CUDA
@@ -53,6 +54,25 @@ using block_merge_sort = cpu::block_merge_sort<Key, threads, items, Value>;
 
 #endif
 
+/// Returns the reduction of the values of the lanes of a full warp, to all of them. `reduce` must be
+/// associative and commutative. All lanes call it. Five shuffles of each 4-byte word of a value.
+template <class Value, class Reduce>
+__device__ Value reduce_lanes(Value value, const Reduce& reduce) {
+  constexpr unsigned lanes = 32;
+  constexpr unsigned words = (sizeof(Value) + sizeof(unsigned) - 1) / sizeof(unsigned);
+  for (unsigned apart = lanes / 2; apart > 0; apart /= 2) {
+    unsigned bits[words] = {};
+    memcpy(bits, &value, sizeof value);
+    for (unsigned& word : bits) {
+      word = __shfl_xor_sync(full_warp_mask, word, static_cast<int>(apart));
+    }
+    Value other = value;
+    memcpy(&other, bits, sizeof other);
+    value = reduce(value, other);
+  }
+  return value;
+}
+
 /// Whether a warp has instructions for the two functions below.
 #if !RAMIFY_ON_CUDA || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800)
 #define RAMIFY_WARP_REDUCES 1
@@ -65,9 +85,7 @@ __device__ inline unsigned or_of_lanes(unsigned value) {
 #if RAMIFY_WARP_REDUCES
   return __reduce_or_sync(full_warp_mask, value);
 #else
-  for (int apart = 16; apart > 0; apart /= 2)
-    value |= __shfl_xor_sync(full_warp_mask, value, apart);
-  return value;
+  return reduce_lanes(value, [](unsigned a, unsigned b) { return a | b; });
 #endif
 }
 
@@ -76,9 +94,7 @@ __device__ inline unsigned sum_of_lanes(unsigned value) {
 #if RAMIFY_WARP_REDUCES
   return __reduce_add_sync(full_warp_mask, value);
 #else
-  for (int apart = 16; apart > 0; apart /= 2)
-    value += __shfl_xor_sync(full_warp_mask, value, apart);
-  return value;
+  return reduce_lanes(value, [](unsigned a, unsigned b) { return a + b; });
 #endif
 }
 #undef RAMIFY_WARP_REDUCES

@@ -134,8 +134,13 @@ class [[nodiscard("a launch can fail; check its status")]] launch_status {
 };
 
 /// Waits for the previous grid in the stream, then allows the next one to be scheduled
-/// (programmatic dependent launch). Every thread of the grid must call it. In a grid that was
-/// launched with stream_serialization::full it returns at once.
+/// (programmatic dependent launch). In a grid that was launched with stream_serialization::full it
+/// returns at once.
+///
+/// Each thread must call it before it accesses what earlier grids in the stream access: only the
+/// calling thread waits. Each block must have a thread that calls it, even if the block accesses
+/// nothing of theirs. Otherwise the next grid, which waits only for this one, may run before the
+/// previous one has ended.
 __device__ inline void grid_dependency_synchronize() {
 #if RAMIFY_ON_CUDA && defined(__CUDA_ARCH__)
 #if __CUDA_ARCH__ >= 900

@@ -133,11 +133,12 @@ class launch_chain {
     if (captured_) started_ = control_->report();
   }
 
-  /// Waits until the chain is complete. Launches the steps that kernels or graphs did not launch.
+  /// Waits until the chain is complete. Launches the steps that kernels or graphs did not launch,
+  /// and returns whether there were any.
   /// After a capture, call it once after the last launch of the graph, or after each launch.
   /// \throws cuda_error, device_launch_error, std::length_error; std::logic_error while the stream
   ///         is being captured, and after cudaDeviceReset(); what Program::check() throws
-  void finish() {
+  bool finish() {
     const phase_range range("launch chain: finish");
     control_->require_context();
     require_not_captured(control_->stream());
@@ -147,11 +148,11 @@ class launch_chain {
       grids_of_loop_ = grids_of_captured_loop_;
     }
     level_ = 0;
-    for (;;) {
+    for (bool has_launched = false;; has_launched = true) {
       read_state();
       if (progress_.held != 0) launch_release();
       if constexpr (requires { program_.check(state_); }) program_.check(state_);
-      if (program_.finished(state_)) break;
+      if (program_.finished(state_)) return has_launched;
       launch_due_step();
     }
   }
@@ -206,13 +207,18 @@ class launch_chain {
 
   /// Waits for the stream, and reads the state and the progress.
   void read_state() {
-    state_type* copy = &state_;
-    if constexpr (requires { program_.pinned_state; }) copy = program_.pinned_state;
-    check(cudaMemcpyAsync(copy, program_.state, sizeof state_, cudaMemcpyDeviceToHost,
-                          control_->stream()),
-          "reading the state of a chain");
-    progress_ = control_->wait();
-    if (copy != &state_) state_ = *copy;
+    if (control_->sees(program_.state)) {  // one copy reads both
+      progress_ = control_->wait();
+      state_ = control_->seen(program_.state);
+    } else {
+      state_type* copy = &state_;
+      if constexpr (requires { program_.pinned_state; }) copy = program_.pinned_state;
+      check(cudaMemcpyAsync(copy, program_.state, sizeof state_, cudaMemcpyDeviceToHost,
+                            control_->stream()),
+            "reading the state of a chain");
+      progress_ = control_->wait();
+      if (copy != &state_) state_ = *copy;
+    }
     control_->report().graph_grids += (progress_.iterations - iterations_seen_) * grids_of_loop_;
     iterations_seen_ = progress_.iterations;
   }

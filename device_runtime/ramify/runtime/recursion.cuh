@@ -273,7 +273,7 @@ class recursion {
   /// call it after the last launch of the graph, or after each launch.
   /// \throws cuda_error, device_launch_error, std::length_error; std::logic_error if a kernel did
   ///         not call task_ends() for a task, or while the stream is being captured
-  void finish() { chain_.finish(); }
+  bool finish() { return chain_.finish(); }
 
   /// Returns the state for kernels that are launched after start().
   [[nodiscard]] recursion_state state() const { return {chain_.program().state}; }

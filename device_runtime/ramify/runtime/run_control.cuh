@@ -5,6 +5,10 @@
 /// run_control: the host side of one run: its route, launch slots, status and report.
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <memory>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/chain_link.cuh>
@@ -41,6 +45,8 @@ class run_control {
  public:
   /// The bytes of device memory that a run_control needs.
   static constexpr std::size_t scratch_bytes = sizeof(device_memory);
+  /// wait() reads this number of bytes from the beginning of the scratch memory, if it has as many.
+  static constexpr std::size_t max_seen_bytes = 1024;
 
   /// Clears the status, in the order of `stream`, unless `first_grid_clears`. `scratch` is device
   /// memory of scratch_bytes bytes. If `trace` is not null, the run appends its grids to it. Both
@@ -59,10 +65,13 @@ class run_control {
     if (!first_grid_clears_) clear_memory(memory_, 1, stream_, "clearing the run's status");
   }
 
-  /// Constructs the control of a run whose choices are made. \throws cuda_error
-  run_control(void* scratch, const detail::run_setup& setup)
+  /// Constructs the control of a run whose choices are made. The run may use `bytes` bytes of
+  /// `scratch`; wait() reads the first of them. \throws cuda_error
+  run_control(void* scratch, const detail::run_setup& setup, std::size_t bytes = scratch_bytes)
       : run_control(scratch, setup.choice, setup.limit, setup.stream, setup.trace,
-                    setup.first_grid_clears) {}
+                    setup.first_grid_clears) {
+    seen_bytes_ = std::min(bytes, max_seen_bytes);
+  }
 
   /// Constructs one of several runs that share `recorder`, which writes to setup.trace and must
   /// outlive the run. \throws cuda_error
@@ -123,12 +132,17 @@ class run_control {
   }
 
   /// Waits for the stream, and copies the counts of the kernels to the report. Returns the progress
-  /// of the launch chain.
+  /// of the launch chain. seen() then returns what the run has among the first bytes of its scratch
+  /// memory: one copy of them all takes no longer than one of the status.
   /// \throws device_launch_error for the first launch in a kernel that failed; std::length_error if
   ///         a task list was too short; std::logic_error after cudaDeviceReset(); cuda_error
   detail::chain_progress wait() {
     require_context();
-    const auto seen = read_back(memory_, stream_, "waiting for the run and reading its status");
+    const char* const doing = "waiting for the run and reading its status";
+    check(cudaMemcpyAsync(seen_.data(), memory_, seen_bytes_, cudaMemcpyDeviceToHost, stream_),
+          doing);
+    check(cudaStreamSynchronize(stream_), doing);
+    const device_memory seen = this->seen(memory_);
     const run_status& status = seen.status;
     if (seen.progress.held == 0) holds_no_slots();
     if (status.error != 0 || status.dropped != 0) read_trace();
@@ -142,6 +156,20 @@ class run_control {
     report_.peak_slots = status.peak_slots;
     report_.deepest_level = std::max(report_.deepest_level, status.deepest);
     return seen.progress;
+  }
+
+  /// Returns whether wait() reads the object at `object` in device memory.
+  template <class T>
+  [[nodiscard]] bool sees(const T* object) const {
+    return sizeof(T) <= seen_bytes_ && seen_offset(object) <= seen_bytes_ - sizeof(T);
+  }
+  /// Returns the object at `object` in device memory as the last wait() has read it. Requires
+  /// sees(object).
+  template <class T>
+  [[nodiscard]] T seen(const T* object) const {
+    T copy;
+    std::memcpy(&copy, seen_.data() + seen_offset(object), sizeof copy);
+    return copy;
   }
 
   /// Checks that no cudaDeviceReset() has destroyed the memory of the run. \throws std::logic_error
@@ -178,7 +206,14 @@ class run_control {
     }
   };
 
+  /// Returns the offset of an address in the scratch memory. It is large if the address is before.
+  [[nodiscard]] std::uintptr_t seen_offset(const void* address) const {
+    return reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(memory_);
+  }
+
   device_memory* memory_;
+  std::size_t seen_bytes_ = scratch_bytes;
+  std::array<std::byte, max_seen_bytes> seen_;
   cudaStream_t stream_;
   bool first_grid_clears_;
   detail::context_id context_ = detail::current_context();
@@ -196,7 +231,8 @@ namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 
 /// The memory and the control of a run. It does not move, because chains refer to the control.
 ///
-/// The constructor Parts(memory_layout&, sizes...) takes the scratch memory of the family.
+/// The constructor Parts(memory_layout&, sizes...) takes the scratch memory of the family. What it
+/// takes first is among the bytes that run_control::wait() reads.
 template <class Parts>
 struct basic_run {
   /// Takes the scratch memory. \throws std::invalid_argument for bad scratch memory; cuda_error
@@ -204,7 +240,7 @@ struct basic_run {
   explicit basic_run(const run_setup& setup, const Sizes&... sizes)
       : scratch(setup.given, scratch_bytes(sizes...), setup.stream, setup.algorithm),
         memory(scratch.data()),
-        control(memory.take<std::byte>(run_control::scratch_bytes), setup),
+        control(memory.take<std::byte>(run_control::scratch_bytes), setup, scratch.size()),
         parts(memory, sizes...),
         captured(setup.captured) {}
   basic_run(const basic_run&) = delete;
