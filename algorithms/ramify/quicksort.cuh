@@ -118,13 +118,10 @@ class [[nodiscard(
     // With binary, the flat route launches only the root's grid in advance.
     setup.prefer_host(samples ? "too few levels for a graph to pay"
                               : "the grids of the host have the size of their level");
-    setup.choice = choose_route(
-        config.route, setup.limit,
-        samples ? sample_sort_run::slots_needed : binary_run::slots_needed,
-        samples ? sample_sort_run::plans(n) : binary_run::plans(n, config.streams), stream);
+    const bool is_small = samples && sample_sort_run::is_small(n);
+    setup.choice = choice_of_route(setup, n, config, is_small);
     if (n < 2) return;
-    setup.first_grid_clears =
-        samples && sample_sort_run::is_small(n) && setup.choice.taken == route::flat;
+    setup.first_grid_clears = is_small && setup.choice.taken == route::flat;
     const phase_range range("quicksort: start");
     run_ = std::make_unique<run>(setup, n, config);
     const auto start = [&](auto& strategy) {
@@ -150,6 +147,22 @@ class [[nodiscard(
   };
 
   using run = detail::basic_run<parts>;
+
+  /// Returns the requested route, or the cheaper one. For a small root it does not look up the
+  /// launch costs, which would take a part of so short a run.
+  static route_choice choice_of_route(const detail::run_setup& setup, std::size_t n,
+                                      const quicksort_config& config, bool is_small) {
+    if (is_small) {
+      return choose_route(config.route, setup.limit, sample_sort_run::slots_needed,
+                          route_choice{route::flat, "the host launches all grids of a small root"});
+    }
+    if (config.strategy == quicksort_strategy::sample_sort) {
+      return choose_route(config.route, setup.limit, sample_sort_run::slots_needed,
+                          sample_sort_run::plans(n), setup.stream);
+    }
+    return choose_route(config.route, setup.limit, binary_run::slots_needed,
+                        binary_run::plans(n, config.streams), setup.stream);
+  }
 
   static void check_arguments(const arrays& data, std::size_t n) {
     if (n >> 40 != 0) throw std::invalid_argument("quicksort: n must be less than 2^40");

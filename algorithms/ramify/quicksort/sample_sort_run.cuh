@@ -38,10 +38,9 @@ class sample_sort_run {
   /// Returns whether the root is small: the host launches all grids of the run, on both routes.
   [[nodiscard]] static bool is_small(std::size_t n) { return n <= tuning::small_root_size; }
 
-  /// Returns the launches of a run on each route.
+  /// Returns the launches of a run on each route. The root must not be small.
   [[nodiscard]] static route_plans plans(std::size_t n) {
     const double levels = expected_levels(n);
-    if (is_small(n)) return {{.host_launches = 1}, {.host_launches = 1}, route::flat};
     // Flat: three grids per level, then copies and leaves, all launched ahead. Device: each level
     // launches the next one, and the last level launches only leaves.
     return {{.host_launches = 3.0 * levels_ahead(n) + 2},
