@@ -5,6 +5,7 @@
 /// One warp in a round of a work-sharing traversal: it takes frontier nodes, visits their children,
 /// and donates frontier nodes to the next round.
 
+#include <cstddef>
 #include <ramify/runtime/collectives.cuh>
 #include <ramify/runtime/residency.cuh>
 #include <ramify/traverse/frontier.cuh>
@@ -39,6 +40,14 @@ struct mailboxes {
   unsigned* waiting;           ///< a bit for each worker: it waits, and no other has claimed it
   unsigned* delivered;         ///< for each worker, at `stride`: the nodes in its mailbox, or 0
   frontier_node<Node>* nodes;  ///< mailbox_nodes for each worker
+
+  /// Clears the numbers of `workers` workers. All threads of the first grid's block call it.
+  __device__ void clear(unsigned workers) const {
+    for (unsigned i = threadIdx.x; i < workers; i += blockDim.x) {
+      delivered[std::size_t{i} * stride] = 0;
+      if (i % 32 == 0) waiting[i / 32] = 0;
+    }
+  }
 };
 
 /// A block's shared memory besides the stacks. The kernels declare it, and pass it to device

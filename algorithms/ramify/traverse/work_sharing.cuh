@@ -82,9 +82,8 @@ struct work_sharing_context : runtime::chain_link {
   value_type* totals;  ///< one for each warp of the largest round
   work_sharing_sizes sizes;
   mailboxes<node_type> boxes;
-  unsigned rounds_ahead;   ///< flat rounds that the host launches before it first reads the state
-  unsigned cleared_words;  ///< from `state` on: the state and the numbers of the mailboxes
-  bool clears_status;      ///< begin_rounds() clears the status and the progress of the run
+  unsigned rounds_ahead;  ///< flat rounds that the host launches before it first reads the state
+  bool clears_status;     ///< begin_rounds() clears the status and the progress of the run
   Traversal tree;
 
   /// Returns the round that is due. Requires that the traversal is not finished. Unless the grid is
@@ -211,17 +210,19 @@ __global__ void __launch_bounds__(total_threads)
   const traced here(context.trace, __func__);
   __shared__ typename Context::shared_memory shared;
   // 1. Clear.
-  auto* const cleared = reinterpret_cast<unsigned*>(context.state);
-  for (unsigned i = threadIdx.x; i < context.cleared_words; i += total_threads) cleared[i] = 0;
+  if (threadIdx.x == 0) *context.state = {};
+  context.boxes.clear(context.sizes.thin_blocks * Context::tuning::thin_warps);
   const unsigned totals = context.sizes.blocks * Context::tuning::warps;
-  for (unsigned i = threadIdx.x; i < totals; i += total_threads) {
+  for (unsigned i = threadIdx.x; i < totals; i += blockDim.x) {
     context.totals[i] = context.tree.identity;
   }
   if (context.clears_status && threadIdx.x == 0) context.clear_status();
   __syncthreads();
   if (threadIdx.x != 0 || !visits) return;
   // 2. Visit the root. Join: as of the rounds.
-  const unsigned degree = context.tree.visit_node(root, context.totals[0], shared);
+  typename Context::value_type total = context.tree.identity;
+  const unsigned degree = context.tree.visit_node(root, total, shared);
+  context.totals[0] = total;
   if (degree == 0) return;
   context.lists[0][0] = {root, 0, degree};
   context.state->count[0] = 1;

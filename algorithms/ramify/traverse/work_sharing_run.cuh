@@ -68,9 +68,10 @@ class work_sharing_run {
   work_sharing_run(memory_layout& memory, const work_sharing_sizes& sizes)
       : total_count(sizes.blocks * tuning::warps), sizes_(sizes) {
     const unsigned thin_workers = sizes.thin_blocks * tuning::thin_warps;
-    cleared_words_ = state_words + tuning::lanes + thin_workers * mailboxes<Node>::stride;
-    cleared_ = memory.take<unsigned>(cleared_words_);  // first: the host reads it with the status
+    state_ = memory.take<round_state>(1);  // first: the host reads it with the status
     totals = memory.take<Value>(total_count);
+    boxes_.waiting = memory.take<unsigned>(tuning::lanes);
+    boxes_.delivered = memory.take<unsigned>(thin_workers * mailboxes<Node>::stride);
     boxes_.nodes =
         memory.take<frontier_node<Node>>(std::size_t{thin_workers} * tuning::mailbox_nodes);
     for (auto& list : lists_) list = memory.take<frontier_node<Node>>(sizes.capacity);
@@ -99,24 +100,12 @@ class work_sharing_run {
  protected:
   /// Makes the chain.
   void prepare(run_control& control, const runtime::loop_choice& loop, const Traversal& tree) {
-    boxes_.waiting = cleared_ + state_words;
-    boxes_.delivered = boxes_.waiting + tuning::lanes;
-    auto* const state = reinterpret_cast<round_state*>(cleared_);
     // A thin round may visit the whole tree, and rounds without work take time.
     const bool one_by_one = loop.wanted == flat_loop::host || context::may_be_thin;
     const unsigned rounds_ahead = one_by_one ? 1 : opening_rounds;
-    chain_.emplace(control,
-                   context{{},
-                           {lists_[0], lists_[1]},
-                           state,
-                           totals,
-                           sizes_,
-                           boxes_,
-                           rounds_ahead,
-                           cleared_words_,
-                           control.first_grid_clears(),
-                           tree},
-                   loop);
+    const context program{{},           {lists_[0], lists_[1]},      state_, totals, sizes_, boxes_,
+                          rounds_ahead, control.first_grid_clears(), tree};
+    chain_.emplace(control, program, loop);
   }
 
   /// Clears the memory of the rounds. If `visits`, visits the root and, on the device route, starts
@@ -131,8 +120,6 @@ class work_sharing_run {
   std::optional<runtime::launch_chain<context>> chain_;
 
  private:
-  static constexpr unsigned state_words = sizeof(round_state) / sizeof(unsigned);
-
   /// Returns the sizes that depend only on the current device; `capacity` is 0. They are computed
   /// once per context: a dozen calls of the driver take as long as a traversal of some 1,000 nodes,
   /// and the limits of shared memory that they raise end with the context.
@@ -169,8 +156,7 @@ class work_sharing_run {
     return std::min({blocks, most, multiprocessor_count()});
   }
 
-  unsigned cleared_words_;
-  unsigned* cleared_;  ///< the state and the mailboxes' numbers: one array, for one call to clear
+  round_state* state_;
   mailboxes<Node> boxes_;
 };
 
