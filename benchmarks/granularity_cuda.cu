@@ -146,7 +146,10 @@ void measure_sorting(recorder& out) {
 
   const auto measure = [&](route wanted, const launch_granularity& launches,
                            child_streams streams = child_streams::fire_and_forget) {
-    const quicksort_config config{quicksort_strategy::binary, wanted, streams, 0, launches};
+    const quicksort_config config{.strategy = quicksort_strategy::binary,
+                                  .route = wanted,
+                                  .streams = streams,
+                                  .launches = launches};
     const device_buffer<std::byte> scratch(quicksort_scratch_bytes<std::uint32_t>(n, config),
                                            nullptr);
     quicksort_report report;
