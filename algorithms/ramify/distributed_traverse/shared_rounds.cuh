@@ -143,18 +143,19 @@ template <class Traversal>
     const rank_setting& setting) {
   using Value = typename Traversal::value_type;
   const auto ranks = static_cast<unsigned>(setting.comm.size());
-  const device_buffer<Value> values(ranks + 1, stream);  // the one of this rank, and those of all
+  // First the value of this rank, and at last the result; then the values of all ranks.
+  const device_buffer<Value> values(ranks + 1, stream);
   Value* const all = values.data() + 1;
   copy_to_device(values.data(), &own, sizeof own, stream);
   setting.comm.all_gather(values.data(), 1, all, stream);
   trace_recorder recorder(setting.config.trace, stream);
   const launch_status launched = launch(
       traverse::reduce_totals<Value, typename Traversal::reduce_type>, {1, traverse::total_threads},
-      stream, all, ranks, tree.reduce, tree.identity, recorder.ticket());
+      stream, all, ranks, values.data(), tree.reduce, tree.identity, recorder.ticket());
   check(launched.code(), "launching the reduction of the ranks' values");
   ++setting.report.host_grids;
   Value total = tree.identity;
-  copy_to_host(&total, all, sizeof total, stream);
+  copy_to_host(&total, values.data(), sizeof total, stream);
   check(cudaStreamSynchronize(stream), "waiting for the reduction of the ranks' values");
   recorder.read();
   return total;

@@ -21,8 +21,8 @@ namespace ramify::detail::traverse::inline RAMIFY_BUILD {
 
 /// Returns the launches of eight rounds on each route: a bushy tree of a few million nodes has as
 /// many. On the flat route the host launches the first round, reads the state, and launches some
-/// more while it makes a graph. After each round that the host begins it reads twice: the state of
-/// the rounds and the status.
+/// more while it makes a graph. A round that the host begins counts as two round trips, because T1
+/// takes longer with such rounds than on the device route (0.90 and 0.74 ms on an H200).
 [[nodiscard]] inline route_plans work_sharing_plans(bool by_host) {
   constexpr double rounds = 8;
   constexpr double opening = 1 + opening_rounds;
