@@ -31,6 +31,10 @@ struct cell_stencil {
   Values right[dim];
 };
 
+}  // namespace ramify::inline RAMIFY_BUILD
+
+namespace ramify::detail::amr::inline RAMIFY_BUILD {
+
 /// Returns the stencil of the samples that a criterion takes of primitive values.
 template <class Criterion, class Values, int dim>
 [[nodiscard]] __device__ cell_stencil<typename Criterion::sample_type, dim> sample_stencil(
@@ -57,6 +61,10 @@ template <class Real, int count>
   return found;
 }
 
+}  // namespace ramify::detail::amr::inline RAMIFY_BUILD
+
+namespace ramify::inline RAMIFY_BUILD {
+
 /// The jump of one variable across a cell, relative to the variable's size:
 ///
 ///     max over axes of |right - left| / (2 |here| + floor)
@@ -72,7 +80,7 @@ struct gradient_criterion {
   real floor = real(1e-10);
 
   [[nodiscard]] __device__ sample_type sample(const typename Physics::values& primitive) const {
-    return entry_of(primitive, variable);
+    return detail::amr::entry_of(primitive, variable);
   }
   __device__ real operator()(const cell_stencil<real, dim>& u, const block_place<dim>&,
                              const real (&)[dim]) const {
@@ -85,7 +93,7 @@ struct gradient_criterion {
   }
   __device__ real operator()(const cell_stencil<typename Physics::values, dim>& u,
                              const block_place<dim>& place, const real (&where)[dim]) const {
-    return (*this)(sample_stencil(*this, u), place, where);
+    return (*this)(detail::amr::sample_stencil(*this, u), place, where);
   }
 };
 
@@ -109,7 +117,7 @@ struct loehner_criterion {
   real filter = real(0.01);
 
   [[nodiscard]] __device__ sample_type sample(const typename Physics::values& primitive) const {
-    return entry_of(primitive, variable);
+    return detail::amr::entry_of(primitive, variable);
   }
   __device__ real operator()(const cell_stencil<real, dim>& u, const block_place<dim>&,
                              const real (&)[dim]) const {
@@ -129,7 +137,7 @@ struct loehner_criterion {
   }
   __device__ real operator()(const cell_stencil<typename Physics::values, dim>& u,
                              const block_place<dim>& place, const real (&where)[dim]) const {
-    return (*this)(sample_stencil(*this, u), place, where);
+    return (*this)(detail::amr::sample_stencil(*this, u), place, where);
   }
 };
 

@@ -249,19 +249,28 @@ class device_mesh {
     tree.balance_codimension = std::min(dim, 1 + static_cast<int>(config_.mesh.balance));
   }
 
+  /// Allows launches of a kernel with up to `wanted` bytes of dynamic shared memory, and returns
+  /// the allowed bytes. \throws unavailable if these are fewer than `needed`
+  template <class... Parameters>
+  static std::size_t allow_shared(void (*kernel)(Parameters...), std::size_t needed,
+                                  std::size_t wanted) {
+    const std::size_t granted = set_max_dynamic_shared(kernel, wanted);
+    if (granted < needed) {
+      throw unavailable("amr: blocks of " + std::to_string(n) + " cells along an edge need " +
+                        std::to_string(needed) +
+                        " bytes of shared memory, more than this device has");
+    }
+    return granted;
+  }
+
   /// Chooses the shape of the grids of advance_blocks for this device.
   void choose_teams() {
     using storage = advance_storage<Physics, n>;
     using tuning = advance_tuning<Physics, n>;
-    const std::size_t granted =
-        set_max_dynamic_shared(advance_blocks<view_type>, tuning::max_teams * sizeof(storage));
-    if (granted < sizeof(storage)) {
-      throw unavailable("amr: blocks of " + std::to_string(n) + " cells along an edge need " +
-                        std::to_string(sizeof(storage)) +
-                        " bytes of shared memory, more than this device has");
-    }
-    static_cast<void>(
-        set_max_dynamic_shared(tag_blocks<view_type>, sizeof(tag_storage<view_type>)));
+    const std::size_t granted = allow_shared(advance_blocks<view_type>, sizeof(storage),
+                                             tuning::max_teams * sizeof(storage));
+    constexpr std::size_t of_tags = sizeof(tag_storage<view_type>);
+    allow_shared(tag_blocks<view_type>, of_tags, of_tags);
     view_.max_teams = static_cast<unsigned>(granted / sizeof(storage));
     view_.resident_blocks =
         resident_blocks(advance_blocks<view_type>, view_.max_teams * tuning::threads,

@@ -211,9 +211,10 @@ class phase_run {
               .graph_loops = steps / steps_of_loop,
               .extra_us = grids * loop_tuning::us_of_grid};
     }
-    // Fewer blocks of a large grid are resident if a kernel launched it: a step of a uniform mesh
-    // of 256^3 cells took 2.05 ms longer in double, 1.68 ms in float (H200).
-    const double extra_us = steps * double(cells_of_mesh) * 1.0e-4;
+    // Grids that a kernel launched take longer: a step of a uniform mesh of 256^3 cells took
+    // 0.72 ms longer in double, 0.29 ms in float (H200).
+    constexpr double extra_us_of_cell = sizeof(typename view_type::real) == 4 ? 1.7e-5 : 4.3e-5;
+    const double extra_us = steps * double(cells_of_mesh) * extra_us_of_cell;
     return {flat,
             {.device_launches = grids, .tail_launches = tails, .extra_us = extra_us},
             route::flat};

@@ -47,14 +47,16 @@ __global__ void find_interface(View view, unsigned nodes) {
   view.tree.at_interface[node] = view.tree.interface_faces_of(static_cast<int>(node));
 }
 
+/// The shared memory of the scans of order_blocks().
+template <class Count>
+using scan_storage = typename block_scan<Count, order_threads>::TempStorage;
+
 /// Returns the sum of the counts of the threads before this one; sets `total` to the sum in the
 /// block. All threads must call it.
 template <class Count>
-__device__ Count sum_before(Count count, Count& total) {
-  using scan = block_scan<Count, order_threads>;
-  __shared__ typename scan::TempStorage storage;
+__device__ Count sum_before(scan_storage<Count>& storage, Count count, Count& total) {
   Count before = 0;
-  scan(storage).ExclusiveSum(count, before, total);
+  block_scan<Count, order_threads>(storage).ExclusiveSum(count, before, total);
   __syncthreads();  // the storage is used again
   return before;
 }
@@ -78,6 +80,8 @@ struct packed_counts {
 template <class View>
 struct list_builder {
   const View& view;
+  scan_storage<unsigned>& scan_of_counts;
+  scan_storage<unsigned long long>& scan_of_packed_counts;
   const mesh_tree<View::dim>& tree = view.tree;
   const block_lists& lists = view.lists;
   mesh_state& mesh = view.state->mesh;
@@ -104,9 +108,9 @@ struct list_builder {
         const interface_faces faces = node >= 0 ? tree.at_interface[node] : interface_faces{};
         const bool is_averaged = faces.to_coarse != 0 && faces.to_fine != 0;
         packed_counts total{};
-        const packed_counts before{sum_before(
-            packed_counts::of(children >= 0 ? 1 : 0, is_averaged ? 1 : 0, count(faces.to_fine)).all,
-            total.all)};
+        const packed_counts counts =
+            packed_counts::of(children >= 0 ? 1 : 0, is_averaged ? 1 : 0, count(faces.to_fine));
+        const packed_counts before{sum_before(scan_of_packed_counts, counts.all, total.all)};
         for (int child = 0; children >= 0 && child < tree.siblings; ++child) {
           lists.nodes[next + before[0] * tree.siblings + unsigned(child)] = children + child;
         }
@@ -150,7 +154,7 @@ struct list_builder {
       const bool is_leaf = root >= 0 && tree.is_leaf(root);
       const unsigned count = root < 0 ? 0 : is_leaf ? 1 : lists.leaf_counts[root];
       unsigned all = 0;
-      const unsigned before = leaves + sum_before(count, all);
+      const unsigned before = leaves + sum_before(scan_of_counts, count, all);
       if (root >= 0) place_node(root, is_leaf, before);
       leaves += all;
     }
@@ -223,7 +227,9 @@ __global__ void __launch_bounds__(order_threads) order_blocks(View view) {
   const traced here(view.trace, __func__);
   grid_dependency_synchronize();
   if (view.state->fault.code != fault::none) return;
-  const list_builder<View> builder{view};
+  __shared__ scan_storage<unsigned> counts;
+  __shared__ scan_storage<unsigned long long> packed;
+  const list_builder<View> builder{view, counts, packed};
   builder.list_nodes();
   builder.count_leaves();
   builder.list_leaves();
