@@ -87,7 +87,7 @@ class spatial_tree {
   /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error
   spatial_tree(const point<Real, dim>* points, std::size_t n, cudaStream_t stream = nullptr,
                const spatial_tree_config& config = {})
-      : spatial_tree(spatial_tree_run<Real, dim>(points, n, stream, config, {}, {}).get()) {}
+      : spatial_tree(spatial_tree_run<Real, dim>(points, n, stream, config, {}, {}, true).get()) {}
 
   spatial_tree(spatial_tree&& other) noexcept : built_(std::exchange(other.built_, {})) {}
   spatial_tree& operator=(spatial_tree other) noexcept {
@@ -115,10 +115,10 @@ template <class Real, int dim>
 class [[nodiscard(
     "call get(): it waits for the build, checks it and returns the tree")]] spatial_tree_run {
  public:
-  /// Starts a build; see spatial_tree_async().
+  /// Starts a build; see spatial_tree_async(). If `may_wait`, the call may wait for the stream.
   spatial_tree_run(const point<Real, dim>* points, std::size_t n, cudaStream_t stream,
                    const spatial_tree_config& config, const scratch_memory& scratch,
-                   const scratch_memory& tree_memory) {
+                   const scratch_memory& tree_memory, bool may_wait = false) {
     validate(config);
     const relaxed_capture_scope relaxed;  // driver queries do not affect a captured stream
     if (n > spatial_shape<dim>::max_points) {
@@ -147,7 +147,7 @@ class [[nodiscard(
     setup.prefer_host("the host launches grids in the size of each level");
     run_ = std::make_unique<build>(
         detail::spatial_tree::build_input<Real, dim>{points, static_cast<std::uint32_t>(n), config,
-                                                     setup},
+                                                     setup, may_wait && !setup.captured},
         tree_memory);
   }
 
