@@ -16,8 +16,8 @@
 #include <cstdint>
 #include <ramify/runtime/launch_each.cuh>
 #include <ramify/runtime/run_control.cuh>
+#include <ramify/spatial_tree/code_runs.cuh>
 #include <ramify/spatial_tree/config.hpp>
-#include <ramify/spatial_tree/morton.cuh>
 
 #if RAMIFY_ON_CUDA
 #include <cub/device/device_radix_sort.cuh>
