@@ -48,13 +48,15 @@ __global__ void sample_codes(point_codes codes, std::uint32_t n, std::uint32_t s
                              std::uint64_t* table, code_statistics* found, trace_ticket trace) {
   const traced here(trace, __func__);
   const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= n) return;
-  const std::uint64_t code = codes.code(i);
-  // Only the first descents are written: an atomic operation per point would take long.
-  if (i > 0 && codes.code(i - 1) > code && load_relaxed(found->descents) == 0) {
+  const std::uint64_t code = i < n ? codes.code(i) : 0;
+  const bool descends = i > 0 && i < n && codes.code(i - 1) > code;
+  // One thread reports the descents of its block, unless another block has: many reads or atomic
+  // operations on one address take long.
+  if (__syncthreads_or(descends ? 1 : 0) != 0 && threadIdx.x == 0 &&
+      load_relaxed(found->descents) == 0) {
     atomicOr(&found->descents, 1u);
   }
-  if (i % stride != 0) return;
+  if (i >= n || i % stride != 0) return;
   constexpr std::uint64_t golden_ratio = 0x9e3779b97f4a7c15u;
   const std::uint64_t upper = code >> lower_code_bits<dim>;
   auto* const slot = reinterpret_cast<unsigned long long*>(
