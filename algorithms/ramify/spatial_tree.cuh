@@ -43,7 +43,7 @@
 ///            config.flat_loop states what launches it. The host launches the levels of evenly
 ///            distributed points at once, and reads the sizes of further levels. In addition, on
 ///            both routes, six grids and those of the sort: on a GPU they are CUB's, which the
-///            report does not count. On a GPU the constructor samples the codes of 2^18 points or
+///            report does not count. On a GPU the constructor samples the codes of 2^22 points or
 ///            more, and waits for the result. If the points are in order already, it does not sort
 ///            them; if nearly all differ in the upper 32 bits of their codes, it sorts by these.
 /// Errors     std::invalid_argument for a bad argument, and for a NaN or an infinity (the message

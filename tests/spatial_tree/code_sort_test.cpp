@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(the_sample_finds_descents_and_repeats) {
 
 /// The constructor samples the codes of many points on a GPU; an asynchronous build does not.
 BOOST_AUTO_TEST_CASE(a_build_that_samples_has_the_same_tree) {
-  const std::size_t n = RAMIFY_ON_CUDA == 0 ? 3000 : 300'000;
+  const std::size_t n = RAMIFY_ON_CUDA == 0 ? 3000 : 4'300'000;
   using position = ramify::point<float, dim>;
   std::mt19937 random(7);
   std::uniform_real_distribution<float> coordinate(0, 1);
