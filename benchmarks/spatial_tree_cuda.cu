@@ -88,7 +88,8 @@ class bench {
                        {most_neighbors, ids_.data(), counts_.data()})
         .truncated;
   }
-  /// Measures the encoding and the sort of the points, as a build runs them on either route.
+  /// Measures the encoding and the sort of the points by all bits, as a build runs them if its host
+  /// does not wait for statistics of the codes.
   [[nodiscard]] benchmark::timing time_of_sort() const {
     const auto n = static_cast<std::uint32_t>(size());
     code_sort<3> sort;
@@ -160,8 +161,8 @@ double millions_per_second(std::size_t n, const benchmark::timing& t) {
 
 void measure_builds(benchmark::recorder& out, const bench& b) {
   out.table("builds",
-            {"build", "route", "ms", "Mpoints/s", "of it the sort, ms", "nodes", "host grids",
-             "child grids", "spilled", "scratch, MB"},
+            {"build", "route", "ms", "Mpoints/s", "codes, sort by all bits, ms", "nodes",
+             "host grids", "child grids", "spilled", "scratch, MB"},
             std::to_string(b.size()) + " uniform points in a cube, 3D float; medians of " +
                 std::to_string(repeats) + " (least–most)");
   const auto copy = b.time_of_copy();

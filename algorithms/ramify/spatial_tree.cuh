@@ -43,7 +43,9 @@
 ///            config.flat_loop states what launches it. The host launches the levels of evenly
 ///            distributed points at once, and reads the sizes of further levels. In addition, on
 ///            both routes, six grids and those of the sort: on a GPU they are CUB's, which the
-///            report does not count.
+///            report does not count. On a GPU the constructor samples the codes of 2^22 points or
+///            more, and waits for the result. If the points are in order already, it does not sort
+///            them; if nearly all differ in the upper 32 bits of their codes, it sorts by these.
 /// Errors     std::invalid_argument for a bad argument, and for a NaN or an infinity (the message
 ///            names the first such point), which get() throws; std::length_error if the tree has
 ///            more nodes than fit in the caller's memory; unavailable if the device route is
@@ -87,7 +89,7 @@ class spatial_tree {
   /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error
   spatial_tree(const point<Real, dim>* points, std::size_t n, cudaStream_t stream = nullptr,
                const spatial_tree_config& config = {})
-      : spatial_tree(spatial_tree_run<Real, dim>(points, n, stream, config, {}, {}).get()) {}
+      : spatial_tree(spatial_tree_run<Real, dim>(points, n, stream, config, {}, {}, true).get()) {}
 
   spatial_tree(spatial_tree&& other) noexcept : built_(std::exchange(other.built_, {})) {}
   spatial_tree& operator=(spatial_tree other) noexcept {
@@ -115,10 +117,10 @@ template <class Real, int dim>
 class [[nodiscard(
     "call get(): it waits for the build, checks it and returns the tree")]] spatial_tree_run {
  public:
-  /// Starts a build; see spatial_tree_async().
+  /// Starts a build; see spatial_tree_async(). If `may_wait`, the call may wait for the stream.
   spatial_tree_run(const point<Real, dim>* points, std::size_t n, cudaStream_t stream,
                    const spatial_tree_config& config, const scratch_memory& scratch,
-                   const scratch_memory& tree_memory) {
+                   const scratch_memory& tree_memory, bool may_wait = false) {
     validate(config);
     const relaxed_capture_scope relaxed;  // driver queries do not affect a captured stream
     if (n > spatial_shape<dim>::max_points) {
@@ -147,7 +149,7 @@ class [[nodiscard(
     setup.prefer_host("the host launches grids in the size of each level");
     run_ = std::make_unique<build>(
         detail::spatial_tree::build_input<Real, dim>{points, static_cast<std::uint32_t>(n), config,
-                                                     setup},
+                                                     setup, may_wait && !setup.captured},
         tree_memory);
   }
 

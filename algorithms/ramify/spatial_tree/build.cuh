@@ -73,6 +73,14 @@ struct build_context {
   unsigned levels_ahead;  ///< of tasks, if the points are evenly distributed
 };
 
+/// The shared memory of a block of build_subtrees().
+template <class Real, int dim>
+struct build_shared {
+  std::uint32_t queue[2][build_context<Real, dim>::queue_size];  ///< nodes of two levels
+  unsigned queued[2];
+  std::uint32_t begins[spatial_shape<dim>::arity];  ///< of the children of a large node
+};
+
 /// Creates a child of `node` with the points [begin, end) in each thread for which `mine` is true
 /// and the range is not empty. The threads of a node are consecutive. If `next` is not null,
 /// appends the children that must be split to it. All threads of a warp must call this function.
@@ -164,10 +172,9 @@ __device__ void split_large_node(const build_context<Real, dim>& context, std::u
 /// Builds the descendants of a node, or spawns them. All threads of the block must call it.
 template <class Real, int dim, class Spawner>
 __device__ void build_descendants(std::uint32_t node, Spawner& spawn,
-                                  const build_context<Real, dim>& context) {
-  __shared__ std::uint32_t queue[2][build_context<Real, dim>::queue_size];
-  __shared__ unsigned queued[2];
-  __shared__ std::uint32_t begins[spatial_shape<dim>::arity];
+                                  const build_context<Real, dim>& context,
+                                  build_shared<Real, dim>& shared) {
+  auto& [queue, queued, begins] = shared;
   // 1. Base case: a leaf is complete.
   const std::uint32_t size = context.nodes[node].size();
   if (size <= context.leaf_size) return;
@@ -206,8 +213,9 @@ template <class Real, int dim, class Spawner>
 __global__ void __maxnreg__(max_registers(build_context<Real, dim>::threads))
     build_subtrees(task_source<siblings> source, Spawner spawn, build_context<Real, dim> context) {
   const traced here(spawn.trace, __func__);
+  __shared__ build_shared<Real, dim> shared;
   for (const auto [mine, rank] : source.members()) {
-    build_descendants(mine.first + rank, spawn, context);
+    build_descendants(mine.first + rank, spawn, context, shared);
     // The last block of the task ends the task, and resets the counter for reduce_bottom_up().
     if (threadIdx.x == 0 && atomicAdd(&context.arrived[mine.first], 1u) == mine.count - 1) {
       context.arrived[mine.first] = 0;

@@ -2,16 +2,19 @@
 #pragma once
 
 /// \file
-/// The host side of a build. All stages are put into the stream at once:
+/// The host side of a build. All stages are put into the stream at once, unless the host may wait
+/// for statistics of the codes before stage 2 (see code_sort.cuh):
 ///
 ///     1 find_bounds, encode_points   the Morton codes
 ///     2 code_sort                    of the codes
-///     3 gather_points, write_root    the points in order; whether the sort is complete
+///     3 gather_points, write_root    the points in order; whether the sort is complete; before them
+///                                    sort_runs, if stage 2 was a sort by upper bits
 ///     4 build_subtrees               the recursion that builds the nodes
 ///     5 publish_nodes, reduce_nodes  the number of nodes, if they are complete; their boxes
 ///
 /// Stage 4 may need the host: if kernels find no launch slots, or if the flat route has more levels
-/// than the host launched ahead. So may stage 2 on the CPU executor. The later stages then do
+/// than the host launched ahead. So may stage 2: on the CPU executor, or if a long run of codes is
+/// not in order. The later stages then do
 /// nothing, and finish() runs them again.
 
 #include <cstddef>
@@ -115,8 +118,9 @@ class build_run {
     control.count_grids(1, 0);
     stages_->put(encode_points<Real, dim>, input_.n, "computing the Morton codes", input_.points,
                  input_.n, sorted().found, sorted().codes.array());
-    sort_.start(sorted().codes, input_.n, input_.config, input_.stream());
-    stages_->start();
+    sort_.start(sorted().codes, input_.n, input_.config, input_.stream(),
+                input_.may_wait ? &control : nullptr);
+    stages_->start(sort_.has_runs());
   }
 
   /// Runs the stages that did nothing because an earlier stage was incomplete. Returns the progress
@@ -124,7 +128,8 @@ class build_run {
   build_progress continue_build(build_progress progress, spatial_tree_report& report) {
     (void)read_checked_bounds(sorted().found, "spatial_tree: points", input_.stream());
     if (progress.unsorted != 0) {
-      // The sort is complete now. The later stages use the same memory.
+      // Complete the sort. The later stages use the same memory.
+      sort_.complete(sorted().codes, input_.n, input_.stream());
       progress = build_again(memory_.parts.nodes, report);
     } else if (progress.node_count <= nodes_) {
       report.host_grids += stages_->publish();
@@ -147,7 +152,7 @@ class build_run {
   /// Runs the stages after the sort again.
   build_progress build_again(const scratch_of_nodes& memory, spatial_tree_report& report) {
     node_stages<Real, dim> stages(input_, tree_, sorted(), memory);
-    stages.start();
+    stages.start(false);
     add_part(report, stages.finish());
     const build_progress progress = stages.read_progress();
     if (progress.unsorted != 0) {

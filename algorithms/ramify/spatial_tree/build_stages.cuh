@@ -65,6 +65,7 @@ struct build_input {
   std::uint32_t n;  ///< more than 0
   spatial_tree_config config;
   runtime::run_setup setup;
+  bool may_wait;  ///< whether the start of the build may wait for the stream
 
   [[nodiscard]] cudaStream_t stream() const { return setup.stream; }
 };
@@ -163,12 +164,17 @@ class node_stages {
   node_stages(const node_stages&) = delete;
   node_stages& operator=(const node_stages&) = delete;
 
-  /// Puts the stages into the stream. Asynchronous. \throws unavailable, cuda_error
-  void start() {
+  /// Puts the stages into the stream, with sort_runs() first if `has_runs`. Asynchronous.
+  /// \throws unavailable, cuda_error
+  void start(bool has_runs) {
     const phase_range range("spatial_tree: start nodes");
     clear_memory(context_.progress, 1, input_.stream(), "clearing the progress of a build");
     clear_memory(context_.arrived, context_.capacity, input_.stream(),
                  "clearing the nodes' counters");
+    if (has_runs) {
+      put(sort_runs<dim>, input_.n, "sorting runs of codes", context_.codes, input_.n,
+          &context_.progress->unsorted);
+    }
     put(gather_points<Real, dim>, input_.n, "ordering the points", input_.points, input_.n,
         context_.codes, tree_.points, tree_.ids, &context_.progress->unsorted);
     put(write_root<Real, dim>, 1, "writing the root", context_, input_.n);

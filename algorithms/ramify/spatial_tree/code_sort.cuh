@@ -7,11 +7,17 @@
 /// On a GPU they are CUB's radix sort, which the host starts on either route: this family teaches
 /// the tree, not the sort. CUB's sort is stable, so points with equal codes stay in the order of
 /// their indices. On the CPU executor they are Ramify's quicksort.
+///
+/// A build whose host may wait samples the codes first. Codes in order need no sort. If nearly all
+/// points differ in the upper 32 bits of their codes, CUB sorts by these, which takes half of the
+/// time, and sort_runs() completes the sort.
 
 #include <cstddef>
 #include <cstdint>
+#include <ramify/runtime/launch_each.cuh>
+#include <ramify/runtime/run_control.cuh>
+#include <ramify/spatial_tree/code_runs.cuh>
 #include <ramify/spatial_tree/config.hpp>
-#include <ramify/spatial_tree/morton.cuh>
 
 #if RAMIFY_ON_CUDA
 #include <cub/device/device_radix_sort.cuh>
@@ -24,7 +30,13 @@ namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
 #if RAMIFY_ON_CUDA
 
-/// Sorts keys of `bits` bits, and an index for each, in place. Asynchronous.
+/// The bits [first, end) of keys by which a sort orders them.
+struct key_bits {
+  int first;
+  int end;
+};
+
+/// Sorts keys by some of their bits, and an index for each, in place. Asynchronous.
 /// \param keys       the keys, and memory for as many
 /// \param ids        the indices, and memory for as many
 /// \param bytes      size of the scratch memory; it is written if `scratch` is null, and nothing is
@@ -32,9 +44,9 @@ namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 /// \throws cuda_error
 template <class Key>
 void radix_sort(void* scratch, std::size_t& bytes, cub::DoubleBuffer<Key> keys,
-                cub::DoubleBuffer<std::uint32_t> ids, std::uint32_t n, int bits,
+                cub::DoubleBuffer<std::uint32_t> ids, std::uint32_t n, key_bits bits,
                 cudaStream_t stream) {
-  check(cub::DeviceRadixSort::SortPairs(scratch, bytes, keys, ids, n, 0, bits, stream),
+  check(cub::DeviceRadixSort::SortPairs(scratch, bytes, keys, ids, n, bits.first, bits.end, stream),
         "sorting Morton codes");
   if (scratch == nullptr || keys.selector == 0) return;
   // CUB may leave the result in the other memory; it does so with few keys.
@@ -51,7 +63,7 @@ void radix_sort(void* scratch, std::size_t& bytes, cub::DoubleBuffer<Key> keys,
 template <class Key>
 [[nodiscard]] std::size_t radix_sort_bytes(std::uint32_t n, int bits) {
   std::size_t bytes = 0;
-  radix_sort<Key>(nullptr, bytes, {}, {}, n, bits, nullptr);
+  radix_sort<Key>(nullptr, bytes, {}, {}, n, {0, bits}, nullptr);
   return bytes;
 }
 
@@ -72,6 +84,9 @@ struct radix_sort_scratch {
 template <int dim>
 class code_sort {
   static constexpr int bits = static_cast<int>(spatial_shape<dim>::bits) * dim;
+  /// The least number of codes of which a sample is worth a wait of the host. A sample of fewer
+  /// codes cost clustered points more than uniform points gained (benchmarks/README.md).
+  static constexpr std::uint32_t least_sampled = 1u << 22;
 
  public:
   /// Scratch memory for n points.
@@ -79,23 +94,57 @@ class code_sort {
     std::uint64_t* codes;
     std::uint32_t* ids;
     radix_sort_scratch<std::uint64_t> sort;
+    code_statistics* sampled;
 
     scratch(memory_layout& memory, std::uint32_t n, const spatial_tree_config&)
         : codes(memory.take<std::uint64_t>(n)),
           ids(memory.take<std::uint32_t>(n)),
-          sort(memory, n, bits) {}
+          sort(memory, n, bits),
+          sampled(memory.take<code_statistics>(1)) {}
     [[nodiscard]] point_codes array() const { return {codes, ids}; }
   };
 
-  /// Puts the sort into the stream. Asynchronous. \throws cuda_error
+  /// Puts the sort into the stream. Waits for the stream if `control` is not null, for the sample,
+  /// whose grid is counted there; otherwise asynchronous. \throws cuda_error
   void start(const scratch& memory, std::uint32_t n, const spatial_tree_config&,
-             cudaStream_t stream) {
-    std::size_t bytes = memory.sort.sort.bytes;
-    radix_sort<std::uint64_t>(memory.sort.sort.data, bytes, {memory.codes, memory.sort.keys},
-                              {memory.ids, memory.sort.ids}, n, bits, stream);
+             cudaStream_t stream, run_control* control = nullptr) {
+    const code_statistics sampled = control != nullptr && n >= least_sampled
+                                        ? sample(memory, n, stream, *control)
+                                        : code_statistics{1, 1};
+    has_runs_ = sampled.descents != 0 && sampled.repeats == 0;
+    if (sampled.descents != 0) {
+      sort(memory, n, {has_runs_ ? lower_code_bits<dim> : 0, bits}, stream);
+    }
+  }
+  /// Returns whether sort_runs() must complete the sort.
+  [[nodiscard]] bool has_runs() const { return has_runs_; }
+  /// Sorts the codes if sort_runs() has not completed the sort. Asynchronous. \throws cuda_error
+  void complete(const scratch& memory, std::uint32_t n, cudaStream_t stream) const {
+    sort(memory, n, {0, bits}, stream);
   }
   /// Returns an empty report: the sort does not need the host, and its grids are not counted.
   [[nodiscard]] run_report get() const { return {}; }
+
+ private:
+  static void sort(const scratch& memory, std::uint32_t n, key_bits by, cudaStream_t stream) {
+    std::size_t bytes = memory.sort.sort.bytes;
+    radix_sort<std::uint64_t>(memory.sort.sort.data, bytes, {memory.codes, memory.sort.keys},
+                              {memory.ids, memory.sort.ids}, n, by, stream);
+  }
+  /// Runs sample_codes() and waits for it. The table is in the memory of the sort.
+  static code_statistics sample(const scratch& memory, std::uint32_t n, cudaStream_t stream,
+                                run_control& control) {
+    static_assert(least_sampled >= code_table::size);
+    clear_memory(memory.sampled, 1, stream, "clearing the statistics of codes");
+    check(cudaMemsetAsync(memory.sort.keys, 0xff, code_table::size * sizeof(std::uint64_t), stream),
+          "clearing a table of codes");
+    launch_each(sample_codes<dim>, n, stream, "sampling the codes", memory.array(), n,
+                code_table::stride(n), memory.sort.keys, memory.sampled, control.ticket());
+    control.count_grids(1, 0);
+    return read_back(memory.sampled, stream, "reading the statistics of codes");
+  }
+
+  bool has_runs_ = false;
 };
 
 #else
@@ -119,10 +168,13 @@ class code_sort {
 
   /// Puts the sort into the stream. Asynchronous. \throws cuda_error
   void start(const scratch& memory, std::uint32_t n, const spatial_tree_config& config,
-             cudaStream_t stream) {
+             cudaStream_t stream, const run_control* = nullptr) {
     run_ = quicksort_async(memory.codes, n, morton_code::less{}, stream, sort_config(config),
                            memory.sort);
   }
+  /// Returns false: the quicksort is a sort by all bits, and ends early for codes in order.
+  [[nodiscard]] bool has_runs() const { return false; }
+  void complete(const scratch&, std::uint32_t, cudaStream_t) const {}  ///< get() did it
   /// Waits for the sort, completes it, and returns its report. \throws cuda_error
   [[nodiscard]] run_report get() { return run_->get(); }
 
@@ -152,7 +204,7 @@ inline void sort_queries(std::uint32_t* codes, std::uint32_t* order, std::size_t
   const run_memory<pairs> memory({}, stream, "spatial_tree: query", count, bits);
   std::size_t bytes = memory.parts.sort.bytes;
   radix_sort<std::uint32_t>(memory.parts.sort.data, bytes, {codes, memory.parts.keys},
-                            {order, memory.parts.ids}, count, bits, stream);
+                            {order, memory.parts.ids}, count, {0, bits}, stream);
   report.scratch_bytes += memory.scratch.size();
 #else
   const auto sorted = quicksort_pairs(codes, order, n, ascending{}, stream, {.route = route::flat});

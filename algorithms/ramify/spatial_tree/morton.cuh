@@ -39,9 +39,10 @@ struct point_codes {
 
   [[nodiscard]] __device__ std::uint64_t code(std::uint32_t i) const { return codes[i]; }
   [[nodiscard]] __device__ std::uint32_t id(std::uint32_t i) const { return ids[i]; }
-  __device__ void set(std::uint32_t i, std::uint64_t code) const {
-    codes[i] = code;
-    ids[i] = i;
+  __device__ void set(std::uint32_t i, std::uint64_t code) const { put(i, {code, i}); }
+  __device__ void put(std::uint32_t i, const morton_code& element) const {
+    codes[i] = element.code;
+    ids[i] = element.id;
   }
   /// Returns true: the sort is complete when kernels read its result.
   [[nodiscard]] __device__ bool follows_previous(std::uint32_t) const { return true; }
@@ -50,7 +51,8 @@ struct point_codes {
 
   [[nodiscard]] __device__ std::uint64_t code(std::uint32_t i) const { return elements[i].code; }
   [[nodiscard]] __device__ std::uint32_t id(std::uint32_t i) const { return elements[i].id; }
-  __device__ void set(std::uint32_t i, std::uint64_t code) const { elements[i] = {code, i}; }
+  __device__ void set(std::uint32_t i, std::uint64_t code) const { put(i, {code, i}); }
+  __device__ void put(std::uint32_t i, const morton_code& element) const { elements[i] = element; }
   /// Returns whether element i is in order.
   [[nodiscard]] __device__ bool follows_previous(std::uint32_t i) const {
     return i == 0 || morton_code::less{}(elements[i - 1], elements[i]);
