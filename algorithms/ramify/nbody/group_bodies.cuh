@@ -116,8 +116,8 @@ class group_bodies {
     return found;
   }
 
-  /// Adds `count` sources of a tile in shared memory: calls add(sum, source, position, k) for each
-  /// and for body k of the lane.
+  /// Adds `count` sources of a tile in shared memory: calls add(sum, source, position, s, k) for
+  /// each source s of this lane's part and each body k of this lane.
   template <class Source, class Add>
   __device__ __forceinline__ void add_tile(const Source* tile, unsigned count, Add add) {
     __syncwarp();            // the tile is visible
