@@ -3,7 +3,7 @@
 // tolerance, with its error relative to the direct sum; simulations with block time steps, and with
 // steps of one length and the same error. The host's clock measures calls, which wait for their
 // results.
-//   benchmark_nbody_cuda [--part trees,crossing,steps] [bodies, default 10^6]
+//   benchmark_nbody_cuda [--part trees,errors,crossing,steps] [bodies, default 10^6]
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -93,7 +93,8 @@ class bench {
     });
     const bool by_theta = config.tolerance == 0;
     const benchmark::cell theta = by_theta ? benchmark::cell(config.theta) : "";
-    const benchmark::cell tolerance = by_theta ? "" : benchmark::cell(config.tolerance);
+    char tolerance[32] = "";
+    if (!by_theta) std::snprintf(tolerance, sizeof tolerance, "%g", config.tolerance);
     char error_text[32];
     std::snprintf(error_text, sizeof error_text, "%.4f", 100 * error);
     const double a_body = static_cast<double>(report.interactions) / static_cast<double>(n_);
@@ -172,16 +173,29 @@ void measure_trees_of(benchmark::recorder& out, std::size_t n) {
   }
 }
 
-void measure_trees(benchmark::recorder& out, std::size_t n) {
-  out.table("trees",
+/// Begins a table of bench::measure_tree().
+void begin_table(benchmark::recorder& out, const char* name, const std::string& title) {
+  out.table(name,
             {"precision", "order", "theta", "tolerance, %", "leaf", "route", "took", "build",
              "moments", "traversal", "whole call", "Mbodies/s", "interactions / body",
              "10^9 interactions/s of the traversal", "rms error, %", "host grids", "child grids",
              "spilled"},
-            std::to_string(n) + " bodies, medians of " + std::to_string(repeats) +
-                " (least–most); times in ms");
+            title + ", medians of " + std::to_string(repeats) + " (least–most); times in ms");
+}
+
+void measure_trees(benchmark::recorder& out, std::size_t n) {
+  begin_table(out, "trees", std::to_string(n) + " bodies");
   measure_trees_of<float>(out, n);
   measure_trees_of<double>(out, n);
+}
+
+/// Tolerances with which the errors of 10^6 bodies are just below those of Ryoanji.
+void measure_errors(benchmark::recorder& out, std::size_t n) {
+  begin_table(out, "errors",
+              std::to_string(n) + " bodies, tolerances for the errors of Ryoanji's rows");
+  bench<float> b(n);
+  for (const double tolerance : {1.5, 0.5, 0.13, 0.028, 0.0135, 0.0078})
+    b.measure_tree(out, {.tolerance = tolerance});
 }
 
 void measure_crossing(benchmark::recorder& out) {
@@ -209,6 +223,7 @@ void measure_steps(benchmark::recorder& out, std::size_t n) {
 void measure(benchmark::recorder& out, const benchmark::command_line& asked) {
   const std::size_t n = asked.number_or(1'000'000);
   if (asked.has_part("trees")) measure_trees(out, n);
+  if (asked.has_part("errors")) measure_errors(out, n);
   if (asked.has_part("crossing")) measure_crossing(out);
   if (asked.has_part("steps")) measure_steps(out, std::max<std::size_t>(n / 10, 2));
 }
@@ -220,7 +235,7 @@ int main(int argc, char** argv) {
       {.name = "nbody_cuda",
        .about = "Gravity on the GPU by the tree code of Barnes and Hut and by the direct sum.",
        .machine = benchmark::this_gpu,
-       .parts = {"trees", "crossing", "steps"},
+       .parts = {"trees", "errors", "crossing", "steps"},
        .words = "the number of bodies, default 10^6; the part steps has a tenth of them"},
       argc, argv, measure);
 }

@@ -35,6 +35,8 @@ enum class fault {
   lost_body,      ///< one leaf has one body too few
   wrong_sign,     ///< the negative quadrupoles
   no_trace,       ///< quadrupoles without the trace that softening requires
+  masses_only,    ///< all far nodes act by their masses
+  no_masses,      ///< no far node acts by its mass alone; no fault, but takes more time
 };
 
 __global__ void insert_fault(ramify::spatial_tree_view<double, 3> tree,
@@ -44,6 +46,10 @@ __global__ void insert_fault(ramify::spatial_tree_view<double, 3> tree,
   auto* const nodes = scratch.nodes;
   const auto& bounds = tree.nodes[i].bounds;
   if (inserted == fault::late_opening) nodes[i].opening_radius2 /= 4;
+  if (inserted == fault::masses_only) scratch.mass_radii2[i] = 0;
+  if (inserted == fault::no_masses) {
+    scratch.mass_radii2[i] = real_limits<double>::infinity;
+  }
   if (inserted == fault::wrong_centers) {
     nodes[i].center.x = (bounds.lower.x[0] + bounds.upper.x[0]) / 2;
     nodes[i].center.y = (bounds.lower.x[1] + bounds.upper.x[1]) / 2;
@@ -63,17 +69,28 @@ __global__ void insert_fault(ramify::spatial_tree_view<double, 3> tree,
   }
 }
 
+/// A tree with the nodes that the traversal reads, by the phases of barnes_hut.
+struct tree_with_nodes {
+  tree_with_nodes(const device_cloud<double>& c, const nbody_options& options)
+      : built(c.positions.data(), c.size()) {
+    const auto tree = built.view();
+    memory = {scratch.take(nullptr, c.size(), tree.node_count, options.order), nullptr};
+    scratch.take(memory.data(), c.size(), tree.node_count, options.order);
+    clear_progress(scratch.progress, nullptr);
+    compute_moments(tree, c.masses.data(), options, scratch, nullptr, {});
+  }
+
+  ramify::spatial_tree<double, 3> built;
+  gravity_scratch<double> scratch;
+  device_buffer<std::byte> memory;
+};
+
 /// Calculates a field by the phases of barnes_hut, with a fault in the nodes.
 field<double> with_fault(const cloud<double>& from, const nbody_options& options, fault inserted) {
   const device_cloud<double> c(from);
-  const ramify::spatial_tree<double, 3> built(c.positions.data(), c.size());
-  const auto tree = built.view();
-  gravity_scratch<double> scratch;
-  const device_buffer<std::byte> memory(
-      scratch.take(nullptr, c.size(), tree.node_count, options.order), nullptr);
-  scratch.take(memory.data(), c.size(), tree.node_count, options.order);
-  clear_progress(scratch.progress, nullptr);
-  compute_moments(tree, c.masses.data(), options, scratch, nullptr, {});
+  const tree_with_nodes made(c, options);
+  const auto tree = made.built.view();
+  const auto& scratch = made.scratch;
   ramify::check(ramify::launch(insert_fault, {tree.node_count / 128 + 1, 128}, nullptr, tree,
                                scratch, inserted)
                     .code(),
@@ -81,6 +98,40 @@ field<double> with_fault(const cloud<double>& from, const nbody_options& options
   traverse<double>(tree, scratch, options, {c.arrays(), options, scratch.progress, {}}, nullptr);
   return c.result({});
 }
+
+/// Returns `count` objects of device memory.
+template <class T>
+std::vector<T> copied(const T* from, std::size_t count) {
+  std::vector<T> to(count);
+  ramify::check(cudaMemcpy(to.data(), from, count * sizeof(T), cudaMemcpyDeviceToHost), "copying");
+  return to;
+}
+
+/// The nodes and the bodies of a tree on the host. It counts the sources of groups.
+struct host_tree {
+  std::vector<gravity_node<double>> nodes;
+  std::vector<point_mass<double>> bodies;
+
+  /// Returns the number of sources of the bodies [first, last), which open a node if
+  /// must_open(center, squared radius) returns true.
+  template <class MustOpen>
+  [[nodiscard]] std::uint64_t sources(const MustOpen& must_open) const {
+    std::uint64_t count = 0;
+    std::vector<std::uint32_t> to_test{0};
+    while (!to_test.empty()) {
+      const auto& node = nodes[to_test.back()];
+      to_test.pop_back();
+      const double radius2 = std::max(node.opening_radius2, node.containing_radius2);
+      if (must_open({{node.center.x, node.center.y, node.center.z}}, radius2)) {
+        count += node.body_count;
+        for (std::uint32_t c = 0; c < node.child_count; ++c) to_test.push_back(node.first + c);
+      } else {
+        ++count;
+      }
+    }
+    return count;
+  }
+};
 
 field<double> with_leaf_size(const cloud<double>& from, nbody_options options, unsigned leaf_size) {
   const device_cloud<double> c(from);
@@ -228,6 +279,57 @@ BOOST_DATA_TEST_CASE(the_error_is_within_the_tolerance, data::make({1, 2}), orde
       BOOST_TEST(100 * tests::error_of(in_float, truth).rms < tolerance + 100 * rounding<float>);
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(weak_quadrupoles_may_be_left_out) {
+  const auto c = tests::plummer_cloud(std::size_t(tests::cut_down(3'000, 1'000)));
+  const auto truth = tests::sum_of_pairs(c, 0);
+  for (const double tolerance : {0.01, 0.1}) {
+    const auto error = [&](fault inserted) {
+      return 100 *
+             tests::error_of(with_fault(c, options_of_tolerance(2, tolerance), inserted), truth)
+                 .rms;
+    };
+    const double usual = error(fault::none);
+    BOOST_TEST(usual < 1.1 * error(fault::no_masses));
+    BOOST_TEST(usual != error(fault::no_masses));
+    BOOST_TEST(error(fault::masses_only) > 2 * usual);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_group_opens_the_nodes_that_its_bodies_must_open) {
+  using box = ramify::box<double, 3>;
+  const std::size_t n = 1'000;
+  const device_cloud<double> c(tests::plummer_cloud(n));
+  const auto options = options_of_order(2, 0.6);
+  const tree_with_nodes made(c, options);
+  traverse<double>(made.built.view(), made.scratch, options,
+                   {c.arrays(), options, made.scratch.progress, {}}, nullptr);
+  const auto progress = ramify::read_back(made.scratch.progress, nullptr, "reading the progress");
+  const host_tree tree{copied(made.scratch.nodes, made.built.view().node_count),
+                       copied(made.scratch.bodies, n)};
+
+  std::uint64_t by_bodies = 0;
+  std::uint64_t by_boxes = 0;
+  for (std::size_t first = 0; first < n; first += 32) {
+    std::vector<ramify::point<double, 3>> group;
+    for (std::size_t i = first; i < std::min(first + 32, n); ++i) {
+      group.push_back({{tree.bodies[i].x, tree.bodies[i].y, tree.bodies[i].z}});
+    }
+    box bounds = box::of(group[0]);
+    for (const auto& p : group) bounds = box::enclosing(bounds, box::of(p));
+    const auto body_is_near = [&](const ramify::point<double, 3>& center, double radius2) {
+      return std::ranges::any_of(group,
+                                 [&](const auto& p) { return distance2(p, center) <= radius2; });
+    };
+    const auto box_is_near = [&](const ramify::point<double, 3>& center, double radius2) {
+      return bounds.min_distance2(center) <= radius2;
+    };
+    by_bodies += (tree.sources(body_is_near) - 1) * group.size();
+    by_boxes += (tree.sources(box_is_near) - 1) * group.size();
+  }
+  BOOST_TEST(progress.interactions == by_bodies);
+  BOOST_TEST(by_boxes > by_bodies);  // the boxes alone do not decide
 }
 
 BOOST_AUTO_TEST_CASE(units_do_not_matter) {

@@ -80,7 +80,7 @@ struct force_accumulator {
     const Real dx = source.x - position.x[0];
     const Real dy = source.y - position.x[1];
     const Real dz = source.z - position.x[2];
-    const Real r2 = dx * dx + dy * dy + dz * dz + softening2;
+    const Real r2 = softening2 + dx * dx + dy * dy + dz * dz;
     const Real inverse = r2 < real_limits<Real>::least_normal ? Real{0} : inverse_square_root(r2);
     add_mass(source.mass * inverse, inverse, dx * inverse, dy * inverse, dz * inverse);
   }
@@ -92,7 +92,7 @@ struct force_accumulator {
     const Real dx = source.center.x - position.x[0];
     const Real dy = source.center.y - position.x[1];
     const Real dz = source.center.z - position.x[2];
-    const Real inverse = inverse_square_root(dx * dx + dy * dy + dz * dz + softening2);
+    const Real inverse = inverse_square_root(softening2 + dx * dx + dy * dy + dz * dz);
     add_mass(source.center.mass * inverse, inverse, dx * inverse, dy * inverse, dz * inverse);
   }
 
@@ -110,7 +110,7 @@ struct force_accumulator {
     const Real dx = source.center.x - position.x[0];
     const Real dy = source.center.y - position.x[1];
     const Real dz = source.center.z - position.x[2];
-    const Real inverse = inverse_square_root(dx * dx + dy * dy + dz * dz + softening2);
+    const Real inverse = inverse_square_root(softening2 + dx * dx + dy * dy + dz * dz);
     const Real ux = dx * inverse;
     const Real uy = dy * inverse;
     const Real uz = dz * inverse;
@@ -122,12 +122,15 @@ struct force_accumulator {
     const Real ratio2 = ratio * ratio;
     const Real of_potential = Real{0.5} * utu - t.sixth_of_trace;
     const Real inverse2 = inverse * inverse;
-    const Real along_u = inverse2 * (source.center.mass + ratio2 * (3 * of_potential + utu));
+    const Real along_u = inverse2 * (ratio2 * (3 * of_potential + utu) + source.center.mass);
     const Real along_tu = inverse2 * ratio2;
-    x += along_u * ux - along_tu * tx;
-    y += along_u * uy - along_tu * ty;
-    z += along_u * uz - along_tu * tz;
-    potential -= inverse * (source.center.mass + ratio2 * of_potential);
+    x += along_u * ux;
+    y += along_u * uy;
+    z += along_u * uz;
+    x -= along_tu * tx;
+    y -= along_tu * ty;
+    z -= along_tu * tz;
+    potential -= inverse * (ratio2 * of_potential + source.center.mass);
   }
 
  private:

@@ -22,7 +22,7 @@ namespace ramify::detail::nbody::inline RAMIFY_BUILD {
 template <class Real>
 struct alignas(4 * sizeof(Real)) gravity_node {
   point_mass<Real> center;    ///< center of mass, with the mass of all bodies of the node
-  Real opening_radius2;       ///< in units that group_walk::unit_of_opening_radius2() returns
+  Real opening_radius2;       ///< in units of group_walk::choose_unit()
   Real containing_radius2;    ///< at least the squared distance from the center to any corner
   std::uint32_t first;        ///< first child; in a leaf: first body
   std::uint16_t body_count;   ///< bodies of a leaf; 0 in an inner node
@@ -40,11 +40,13 @@ struct opening_criterion {
   Real theta;
   Real node_error;  ///< 0: theta decides
   int order;
+  Real softening2;
 
   explicit opening_criterion(const nbody_config& config)
       : theta(static_cast<Real>(config.theta)),
         node_error(static_cast<Real>(node_error_of(config.tolerance, config.order))),
-        order(config.order) {}
+        order(config.order),
+        softening2(static_cast<Real>(config.softening) * static_cast<Real>(config.softening)) {}
 
   /// The exponent of the error of a node in its squared opening radius.
   [[nodiscard]] __device__ Real exponent() const { return Real{2} / static_cast<Real>(order + 3); }
@@ -52,6 +54,21 @@ struct opening_criterion {
   /// Returns the factor of gravity_node::containing_radius2.
   [[nodiscard]] __device__ Real margin2(bool is_leaf) const {
     return is_leaf && node_error > 0 ? Real{4} : Real{1};
+  }
+
+  /// Returns the squared distance, in units of (e a)^(-1/2), beyond which a quadrupole changes an
+  /// acceleration by at most 0.1 e a. That of a matrix T without trace is at most |T| sqrt(3/2) /
+  /// d^4, with its Frobenius norm. The trace acts by softening alone.
+  [[nodiscard]] __device__ Real mass_radius2(const quadrupole<Real>& t, Real containing2) const {
+    if (node_error == 0) return real_limits<Real>::infinity;
+    const Real third = 2 * t.sixth_of_trace;
+    const Real xx = t.xx - third;
+    const Real yy = t.yy - third;
+    const Real zz = t.zz - third;
+    const Real norm2 = xx * xx + yy * yy + zz * zz + 2 * (t.xy * t.xy + t.xz * t.xz + t.yz * t.yz);
+    const Real of_trace =
+        5 * std::abs(t.sixth_of_trace) * (softening2 / (softening2 + containing2));
+    return std::sqrt(10 * (std::sqrt(Real{1.5} * norm2) + of_trace)) * t.scale;
   }
 
   /// Returns gravity_node::opening_radius2.
@@ -115,6 +132,7 @@ struct gravity_scratch {
   std::byte* sums = nullptr;  ///< one for each node: of type Reduction::sum
   gravity_node<Real>* nodes = nullptr;
   quadrupole<Real>* quadrupoles = nullptr;  ///< order 2
+  Real* mass_radii2 = nullptr;              ///< order 2: opening_criterion::mass_radius2()
   unsigned* counters = nullptr;             ///< used by reduce_bottom_up()
 
   /// Lays out memory for n bodies and `node_count` nodes. Returns its size in bytes.
@@ -128,6 +146,7 @@ struct gravity_scratch {
     });
     nodes = memory.take<gravity_node<Real>>(node_count);
     quadrupoles = memory.take<quadrupole<Real>>(order == 2 ? node_count : 0);
+    mass_radii2 = memory.take<Real>(order == 2 ? node_count : 0);
     counters = memory.take<unsigned>(node_count);
     return memory.size();
   }
@@ -138,6 +157,18 @@ struct gravity_scratch {
     return {bodies, reinterpret_cast<typename Reduction::sum*>(sums)};
   }
 };
+
+/// Writes the quadrupole and the mass radius of node i. It is not inlined, so that products and sums
+/// are fused alike in the kernels of all reductions: a refit without moves has the bits of a build.
+template <class Real>
+__device__ __noinline__ void write_quadrupole(const gravity_scratch<Real>& scratch, unsigned i,
+                                              const moment_sum<Real>& sum, Real side,
+                                              Real containing2,
+                                              const opening_criterion<Real>& criterion) {
+  const quadrupole<Real> second = quadrupole_of(sum, side);
+  scratch.quadrupoles[i] = second;
+  scratch.mass_radii2[i] = criterion.mass_radius2(second, containing2);
+}
 
 /// Writes the nodes for the traversal, from the sums of a reduction. One thread for each node.
 template <class Real, int order, class Reduction>
@@ -153,14 +184,14 @@ __global__ void make_nodes(spatial_tree_view<Real, 3> tree, gravity_scratch<Real
   const Real side = longest_side(node.bounds);
   // One or two bodies act for less than a quadrupole.
   const bool is_small = node.is_leaf() && node.size() <= order;
+  const Real containing2 = containing_radius2(node.bounds, {{center.x, center.y, center.z}});
   scratch.nodes[i] = {center,
                       is_small ? real_limits<Real>::infinity : criterion.radius2(side, weight),
-                      criterion.margin2(node.is_leaf()) *
-                          containing_radius2(node.bounds, {{center.x, center.y, center.z}}),
+                      criterion.margin2(node.is_leaf()) * containing2,
                       node.is_leaf() ? node.begin : node.first_child,
                       static_cast<std::uint16_t>(node.is_leaf() ? node.size() : 0),
                       node.children};
-  if constexpr (order == 2) scratch.quadrupoles[i] = quadrupole_of(sum, side);
+  if constexpr (order == 2) write_quadrupole(scratch, i, sum, side, containing2, criterion);
 }
 
 /// Launches 2 grids over a tree with points. They reduce the bodies of `scratch` to the nodes of

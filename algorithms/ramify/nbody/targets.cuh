@@ -50,14 +50,16 @@ struct target_list {
   return lanes;
 }
 
-/// All bodies as targets of the traversal. Its kernel is compiled for one lane for each of them.
+/// All bodies as targets of the traversal. Its kernel is compiled for 2 bodies a lane and 2 lanes a
+/// body. (4 of both need more registers, and groups of 64 bodies open more nodes.)
 struct all_targets {
   static constexpr double tolerance_factor = 1;
+  static constexpr unsigned bodies_of_lane = 2;
   std::uint32_t count;
 
   explicit all_targets(const target_list& list) : count(list.count) {}
   [[nodiscard]] __device__ static std::uint32_t at(std::uint32_t place) { return place; }
-  [[nodiscard]] __host__ __device__ static constexpr unsigned lanes() { return 1; }
+  [[nodiscard]] __host__ __device__ static constexpr unsigned lanes() { return 2; }
 };
 
 /// Some bodies as targets of the traversal.
@@ -65,6 +67,7 @@ struct some_targets {
   /// A small group opens fewer nodes for its neighbors, so its errors are up to 1.6 times those of
   /// 32 bodies that are close together, for which node_error_of() was fitted.
   static constexpr double tolerance_factor = 0.6;
+  static constexpr unsigned bodies_of_lane = 1;
   std::uint32_t count;
   const std::uint32_t* indices;
   unsigned lanes_of_each;

@@ -10,8 +10,7 @@
 ///              child 2 --> near, an inner node: its children are tested
 ///
 /// The bodies of a group are consecutive targets in the tree's order, so they open nearly the same
-/// nodes. If few bodies are targets, consecutive ones are far apart. Then a group has fewer bodies,
-/// and several lanes share one of them: each adds a part of its sources.
+/// nodes. If few bodies are targets, consecutive ones are far apart, and a group has fewer bodies.
 /// The group opens a node if one of its bodies must (Burtscher and Pingali, 2011). So the error of
 /// a body is at most that of a traversal of its own. The lanes test different nodes and collect the
 /// sources in lists; then each lane adds the same sources to its body (Bédorf, Gaburov and
@@ -23,7 +22,7 @@
 
 namespace ramify::detail::nbody::inline RAMIFY_BUILD {
 
-inline constexpr unsigned groups_of_block = 4;
+inline constexpr unsigned groups_of_block = 2;
 inline constexpr unsigned traversal_threads = 32 * groups_of_block;
 
 /// Calculates the acceleration and the potential of each target. If the tree is not complete, or if
@@ -40,19 +39,22 @@ __global__ void __launch_bounds__(traversal_threads)
   __shared__ group_memory<Real, order> memory[groups_of_block];
   const unsigned warp = threadIdx.x / 32;
   const std::uint32_t first =
-      (blockIdx.x * groups_of_block + warp) * walk_type::group_size(targets);
+      (blockIdx.x * groups_of_block + warp) * group_bodies<Real, Targets>::size(targets);
   if (first >= targets.count) return;  // a warp without bodies
 
   walk_type walk(scratch, targets, first, t.softening2, memory[warp]);
-  const Real unit = walk.unit_of_opening_radius2(criterion);
-  walk.sum_interactions(unit);
-  if (!walk.has_body() || walk.part() != 0) return;
-  write_result(walk.sum(), t.gravitational_constant, tree.ids[walk.index()], t.bodies.accelerations,
-               t.bodies.potentials);
+  walk.choose_unit(criterion);
+  walk.sum_interactions();
+  const auto& bodies = walk.bodies();
+  for (unsigned k = 0; k < Targets::bodies_of_lane; ++k) {
+    if (!bodies.writes(k)) continue;
+    write_result(bodies.sum(k), t.gravitational_constant, tree.ids[bodies.index(k)],
+                 t.bodies.accelerations, t.bodies.potentials);
+  }
   if (threadIdx.x % 32 == 0) {
     // One source of each body is the body itself. This is no interaction.
     atomicAdd(&t.progress->interactions,
-              static_cast<unsigned long long>(walk.sources() - 1) * walk.bodies());
+              static_cast<unsigned long long>(walk.sources() - 1) * bodies.count());
   }
 }
 
@@ -68,7 +70,7 @@ void traverse(const spatial_tree_view<Real, 3>& tree, const gravity_scratch<Real
       using chosen = std::decay_t<decltype(targets)>;
       nbody_config criterion = config;
       criterion.tolerance *= chosen::tolerance_factor;
-      const unsigned bodies = groups_of_block * 32 / targets.lanes();
+      const unsigned bodies = groups_of_block * group_bodies<Real, chosen>::size(targets);
       check(launch(traverse_tree<Real, order, chosen>,
                    {(targets.count - 1) / bodies + 1, traversal_threads}, stream, tree, scratch,
                    opening_criterion<Real>(criterion), arguments, targets)
