@@ -216,14 +216,13 @@ BOOST_DATA_TEST_CASE(a_graph_takes_the_same_steps, data::make(subcycling), subcy
     BOOST_TEST(same_bits(expected, run->snapshot()));
     BOOST_TEST((run->report().looped_by == flat_loop::graph));
     BOOST_TEST(run->report().graph_grids >= 11u * 4);  // four grids a step
-    // Automatic: a graph for many steps of a small subcycled mesh only.
+    // Automatic: the host launches all steps.
     s.config.flat_loop = flat_loop::automatic;
-    for (const unsigned every : {2u, 100u}) {
-      s.config.regrid.every = every;
-      const auto automatic = start_run(s);
-      automatic->advance(11);
-      BOOST_TEST((automatic->report().graph_grids > 0) == (subcycle && every == 100));
-    }
+    const auto automatic = start_run(s);
+    automatic->advance(11);
+    BOOST_TEST(same_bits(expected, automatic->snapshot()));
+    BOOST_TEST((automatic->report().looped_by == flat_loop::host));
+    BOOST_TEST(automatic->report().graph_grids == 0u);
   }
 }
 

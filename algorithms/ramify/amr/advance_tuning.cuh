@@ -48,26 +48,6 @@ struct advance_tuning {
   static constexpr int axes_with_ghosts = Physics::dimensions == 2 ? 2 : 1;
 };
 
-/// The conditions under which flat_loop::automatic launches the steps between two regrids by a
-/// graph.
-///
-/// If the grids of a step take longer than their launches, the launches by the host overlap with
-/// them and cost no time. That holds for meshes of more than `max_cells` cells. With fewer than
-/// `min_steps` steps a graph costs more to build than it saves.
-///
-/// On an H200, a step of a mesh of 64^2 cells with 3 levels takes 28 us by the host and 32 us by a
-/// graph. With subcycling, where the levels take their steps one after another, it takes 211 us by
-/// a graph. In an earlier version it took 264 us by a graph and 268 us by the host.
-struct loop_tuning {
-  static constexpr std::size_t max_cells = std::size_t{1} << 16;
-  static constexpr unsigned min_steps = 4;
-  static constexpr double us_of_grid = 0.7;  ///< cost of a grid in the loop of a graph
-
-  [[nodiscard]] static constexpr bool graph_pays(bool subcycles, std::size_t cells, double steps) {
-    return subcycles && steps >= min_steps && cells <= max_cells;
-  }
-};
-
 /// The shared memory of a team of threads.
 template <class Physics, int n>
 struct advance_storage {

@@ -204,12 +204,11 @@ class phase_run {
     route_plan flat{.host_launches = grids, .host_round_trips = 1};
     const unsigned every = config.regrid.every;
     const double steps_of_loop = every == 0 || config.mesh.max_level == 0 ? 100 : every;
-    if (loop.wanted == flat_loop::graph ||
-        (loop.wanted == flat_loop::automatic &&
-         loop_tuning::graph_pays(config.step.subcycle, cells_of_mesh, steps_of_loop))) {
+    if (loop.wanted == flat_loop::graph) {
+      constexpr double us_of_grid = 0.7;  // cost of a grid in the loop of a graph
       flat = {.graph_iterations = steps,
               .graph_loops = steps / steps_of_loop,
-              .extra_us = grids * loop_tuning::us_of_grid};
+              .extra_us = grids * us_of_grid};
     }
     // Grids that a kernel launched take longer: a step of a uniform mesh of 256^3 cells took
     // 0.72 ms longer in double, 0.29 ms in float (H200).
