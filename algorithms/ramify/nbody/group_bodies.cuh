@@ -96,6 +96,7 @@ class group_bodies {
                                                                  const point<Real, 3>& center,
                                                                  Real radius2, Source* tile) {
     const unsigned asking = __ballot_sync(full_warp_mask, asks);
+    if (asking == 0) return false;  // of a group of one body, the box decides all tests
     const auto spheres = static_cast<unsigned>(__popc(asking));
     const unsigned mine = lanes_before(asking);
     if (asks) tile[mine].center = {center.x[0], center.x[1], center.x[2], radius2};
