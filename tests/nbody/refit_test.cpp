@@ -185,7 +185,8 @@ BOOST_DATA_TEST_CASE(a_refit_has_the_error_of_a_new_tree, data::make({0.0, 0.02,
       if (tolerance > 0) BOOST_TEST(100 * found.refitted.rms <= tolerance);
       if (dt == 0) {
         BOOST_TEST(found.refitted_interactions == found.built_interactions);
-        BOOST_TEST(found.refitted.rms == found.built.rms);
+        // In the kernels of the two reductions a compiler may round second moments differently.
+        BOOST_TEST(std::abs(found.refitted.rms / found.built.rms - 1) < 1e-12);
       }
       if (dt >= 0.3) BOOST_TEST(found.stale_boxes.rms > 5 * found.built.rms);
     }

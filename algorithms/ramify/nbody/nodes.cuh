@@ -158,18 +158,6 @@ struct gravity_scratch {
   }
 };
 
-/// Writes the quadrupole and the mass radius of node i. It is not inlined, so that products and sums
-/// are fused alike in the kernels of all reductions: a refit without moves has the bits of a build.
-template <class Real>
-__device__ __noinline__ void write_quadrupole(const gravity_scratch<Real>& scratch, unsigned i,
-                                              const moment_sum<Real>& sum, Real side,
-                                              Real containing2,
-                                              const opening_criterion<Real>& criterion) {
-  const quadrupole<Real> second = quadrupole_of(sum, side);
-  scratch.quadrupoles[i] = second;
-  scratch.mass_radii2[i] = criterion.mass_radius2(second, containing2);
-}
-
 /// Writes the nodes for the traversal, from the sums of a reduction. One thread for each node.
 template <class Real, int order, class Reduction>
 __global__ void make_nodes(spatial_tree_view<Real, 3> tree, gravity_scratch<Real> scratch,
@@ -191,7 +179,11 @@ __global__ void make_nodes(spatial_tree_view<Real, 3> tree, gravity_scratch<Real
                       node.is_leaf() ? node.begin : node.first_child,
                       static_cast<std::uint16_t>(node.is_leaf() ? node.size() : 0),
                       node.children};
-  if constexpr (order == 2) write_quadrupole(scratch, i, sum, side, containing2, criterion);
+  if constexpr (order == 2) {
+    const quadrupole<Real> second = quadrupole_of(sum, side);
+    scratch.quadrupoles[i] = second;
+    scratch.mass_radii2[i] = criterion.mass_radius2(second, containing2);
+  }
 }
 
 /// Launches 2 grids over a tree with points. They reduce the bodies of `scratch` to the nodes of

@@ -6,6 +6,7 @@
 /// chain_link: the base of the program that the kernels of a chain share. chain_link.cuh describes
 /// programs.
 
+#include <cstring>
 #include <ramify/runtime/graph_loop.cuh>
 #include <ramify/runtime/launch.cuh>
 #include <ramify/runtime/slots.cuh>
@@ -45,10 +46,11 @@ struct chain_link {
 
   /// Clears the status and the progress. One thread of the first grid of a run calls it, if the
   /// run's run_setup has `first_grid_clears`.
-  /// (Inlined: nvlink rejects copies of a function whose size differs between files.)
+  /// (For `*progress = {}` nvcc stores constants under numbered names. nvlink rejects files in which
+  /// such constants, or copies of a function, have the same name and different sizes.)
   __device__ __forceinline__ void clear_status() const {
-    *progress = {};
-    *status = {};
+    memset(static_cast<void*>(progress), 0, sizeof *progress);
+    memset(static_cast<void*>(status), 0, sizeof *status);
   }
 
   /// Releases the slot of a grid whose program has `releases_slots`. Every thread must call it, as
