@@ -92,7 +92,8 @@ struct amr_config : run_options {
   amr_mesh_config mesh;
   amr_regrid_config regrid;
   amr_step_config step;
-  /// Flat route: how the steps between two regrids are launched. A graph needs a GPU.
+  /// Flat route: how the steps between two regrids are launched. `automatic`: by the host, but by a
+  /// graph in a captured stream. A graph needs a GPU.
   ramify::flat_loop flat_loop = ramify::flat_loop::automatic;
 };
 

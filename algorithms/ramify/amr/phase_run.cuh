@@ -211,7 +211,7 @@ class phase_run {
               .extra_us = grids * us_of_grid};
     }
     // Grids that a kernel launched take longer: a step of a uniform mesh of 256^3 cells took
-    // 0.72 ms longer in double, 0.29 ms in float (H200).
+    // 0.64 ms longer in double, 0.24 ms in float (H200), or 0.72 and 0.29 in an earlier run.
     constexpr double extra_us_of_cell = sizeof(typename view_type::real) == 4 ? 1.7e-5 : 4.3e-5;
     const double extra_us = steps * double(cells_of_mesh) * extra_us_of_cell;
     return {flat,
