@@ -7,9 +7,8 @@
 ///
 ///     1 find_bounds, encode_points   the Morton codes
 ///     2 code_sort                    of the codes
-///     3 gather_points, write_root    the points in order; whether the sort is complete; before
-///     them
-///                                    sort_runs, if stage 2 was a sort by upper bits
+///     3 gather_points, write_root    the points in order; whether the sort is complete. Before
+///                                    them, sort_runs, if stage 2 was a sort by upper bits
 ///     4 build_subtrees               the recursion that builds the nodes
 ///     5 publish_nodes, reduce_nodes  the number of nodes, if they are complete; their boxes
 ///

@@ -55,8 +55,8 @@ using block_merge_sort = cpu::block_merge_sort<Key, threads, items, Value>;
 #endif
 
 /// Returns the reduction of the values of the lanes of a full warp, to all of them. `reduce` must
-/// be
-/// associative and commutative. All lanes call it. Five shuffles of each 4-byte word of a value.
+/// be associative and commutative. All lanes call it. It executes five shuffles for each 4-byte
+/// word of a value.
 template <class Value, class Reduce>
 __device__ Value reduce_lanes(Value value, const Reduce& reduce) {
   constexpr unsigned lanes = 32;

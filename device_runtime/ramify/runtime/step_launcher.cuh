@@ -47,8 +47,7 @@ struct chain_link {
   /// Clears the status and the progress. One thread of the first grid of a run calls it, if the
   /// run's run_setup has `first_grid_clears`.
   /// (For `*progress = {}` nvcc stores constants under numbered names. nvlink rejects files in
-  /// which
-  /// such constants, or copies of a function, have the same name and different sizes.)
+  /// which such constants, or copies of a function, have the same name and different sizes.)
   __device__ __forceinline__ void clear_status() const {
     memset(static_cast<void*>(progress), 0, sizeof *progress);
     memset(static_cast<void*>(status), 0, sizeof *status);
