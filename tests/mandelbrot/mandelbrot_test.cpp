@@ -4,97 +4,20 @@
 #include <algorithm>
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
-#include <boost/test/unit_test.hpp>
 #include <cmath>
-#include <complex>
-#include <cstdint>
-#include <optional>
 #include <ramify/cpu/executor.hpp>
-#include <ramify/mandelbrot.cuh>
-#include <ramify/mandelbrot.hpp>
-#include <ramify/runtime/captured_graph.cuh>
-#include <stdexcept>
 #include <string>
-#include <vector>
 
-#include "device_vectors.cuh"
-#include "exceptions.hpp"
 #include "failed_launches.hpp"
+#include "mandelbrot_checks.cuh"
 #include "printing.hpp"
-#include "run_checks.cuh"
 
 namespace data = boost::unit_test::data;
 using namespace tests;
 using ramify::flat_loop;
 using ramify::granularity;
-using ramify::mandelbrot_method;
-using ramify::mandelbrot_options;
-using ramify::mandelbrot_report;
-using ramify::mandelbrot_view;
-using ramify::pixel_origin;
-using ramify::route;
 
 namespace {
-
-using complex = std::complex<double>;
-
-constexpr std::uint32_t unwritten = ~0u;
-
-struct image {
-  std::vector<std::uint32_t> dwells;
-  std::vector<pixel_origin> origins;
-  mandelbrot_report report;
-};
-
-/// Checks that each pixel is written, that the report counts the origins of all pixels, and that
-/// rectangles write only inside the border of the image.
-void check_pixels(const mandelbrot_view& view, const mandelbrot_options& options,
-                  const image& made) {
-  const auto written = std::ranges::count(made.dwells, unwritten) == 0;
-  BOOST_TEST(written);
-  const auto filled = std::ranges::count(made.origins, pixel_origin::filled);
-  BOOST_TEST(made.report.filled_pixels == std::uint64_t(filled));
-  BOOST_TEST(made.report.iterated_pixels == made.origins.size() - std::size_t(filled));
-  if (options.method == mandelbrot_method::exhaustive) return;
-  std::size_t wrong = 0;
-  for (std::size_t i = 0; i < view.pixels(); ++i) {
-    const std::size_t x = i % view.width;
-    const std::size_t y = i / view.width;
-    const bool on_border = x == 0 || y == 0 || x == view.width - 1 || y == view.height - 1;
-    if (on_border && made.origins[i] != pixel_origin::line) ++wrong;
-  }
-  BOOST_TEST(wrong == 0u);
-}
-
-/// Computes an image under a pending-launch limit.
-image compute(const mandelbrot_view& view, const mandelbrot_options& options,
-              std::size_t pending_launches = 0) {
-  const auto limit = scoped_limit(pending_launches);
-  image made;
-  const auto dwells = upload(std::vector(view.pixels(), unwritten));
-  const auto origins = upload(std::vector(view.pixels(), pixel_origin(9)));
-  made.report = with_grids_counted([&] {
-    return ramify::mandelbrot(view, dwells.data(), nullptr, options, {}, origins.data());
-  });
-  made.dwells = download(dwells);
-  made.origins = download(origins);
-  check_pixels(view, options, made);
-  return made;
-}
-
-image compute_all(const mandelbrot_view& view, mandelbrot_options options) {
-  options.method = mandelbrot_method::exhaustive;
-  image made = compute(view, options);
-  BOOST_TEST(made.report.host_grids == 1u);
-  BOOST_TEST(made.report.filled_pixels == 0u);
-  return made;
-}
-
-std::size_t differing(const std::vector<std::uint32_t>& a, const std::vector<std::uint32_t>& b) {
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) count += a[i] != b[i] ? 1 : 0;
-  return count;
-}
 
 /// Returns the maximum number of pixels that may differ from the exhaustive image. None differ on
 /// the executor, but a GPU rounds differently.
@@ -120,27 +43,6 @@ std::uint32_t plain_dwell(const mandelbrot_view& view, std::size_t pixel,
   std::uint32_t n = 0;
   for (; n < max_iterations && std::abs(z) <= bound; ++n) z = z * z + c;
   return n;
-}
-
-/// The whole set, a part with filaments, a set that is small against a tile, and Julia sets: one
-/// in one piece, and two that are dust, one of them with a large constant.
-const mandelbrot_view views[] = {
-    {.width = 280, .height = 260},
-    {.width = 120, .height = 120, .center = {-0.7436, 0.1318}, .zoom = 200},
-    {.width = 140, .height = 130, .center = {0.03, 0.02}, .zoom = 0.01},
-    {.width = 160, .height = 100, .center = 0, .zoom = 0.9, .julia = complex(-0.1226, 0.7449)},
-    {.width = 128, .height = 128, .center = 0, .julia = complex(-0.6, 0.6)},
-    {.width = 200, .height = 160, .center = 0, .zoom = 0.075, .julia = complex(0, 100)},
-};
-
-/// The options of a deep recursion on a small image: one tile, and the smallest tasks.
-mandelbrot_options deep(route taken) {
-  mandelbrot_options options;
-  options.route = taken;
-  options.max_iterations = 200;
-  options.tile = 4096;
-  options.launches.threshold = 1;
-  return options;
 }
 
 }  // namespace
@@ -337,130 +239,5 @@ BOOST_AUTO_TEST_CASE(points_of_the_bulbs_are_in_the_set,
   const image short_ones = compute_all(view, {.max_iterations = 7, .skip_bulbs = true});
   BOOST_TEST(differing(short_ones.dwells, compute_all(view, {.max_iterations = 7}).dwells) == 0u);
 }
-
-BOOST_AUTO_TEST_CASE(bad_arguments_are_refused_before_any_launch) {
-  const auto before = ramify::cpu::grids_begun();
-  const auto dwells = zeros<std::uint32_t>(100);
-  const mandelbrot_view small{.width = 10, .height = 10};
-  const auto refused = [&](const mandelbrot_view& view, const mandelbrot_options& options,
-                           const char* text) {
-    BOOST_CHECK_EXCEPTION((void)ramify::mandelbrot(view, dwells.data(), nullptr, options),
-                          std::invalid_argument, names(text));
-    BOOST_CHECK_EXCEPTION((void)ramify::mandelbrot_scratch_bytes(view, options),
-                          std::invalid_argument, names(text));
-  };
-  refused({.width = 0}, {}, "mandelbrot_view.width is 0; it must be in [1, 65536]");
-  refused({.width = 65537}, {}, "mandelbrot_view.width is 65537");
-  refused({.height = 0}, {}, "mandelbrot_view.height is 0");
-  refused({.height = 1u << 31}, {}, "mandelbrot_view.height is 2147483648");
-  refused({.center = {NAN, 0}}, {}, "mandelbrot_view.center is (nan,0); both parts must be in");
-  refused({.center = {0, HUGE_VAL}}, {}, "mandelbrot_view.center is (0,inf)");
-  refused({.center = {0, -2e6}}, {}, "mandelbrot_view.center");
-  refused({.zoom = 0}, {}, "mandelbrot_view.zoom is 0; it must be finite and at least 1e-6");
-  refused({.zoom = NAN}, {}, "mandelbrot_view.zoom is nan");
-  refused({.zoom = -1}, {}, "mandelbrot_view.zoom is -1");
-  refused({.zoom = HUGE_VAL}, {}, "mandelbrot_view.zoom is inf");
-  refused({.zoom = 1e14}, {}, "neighboring pixels have the same coordinates");
-  refused({.julia = complex(0, NAN)}, {}, "mandelbrot_view.julia is (0,nan)");
-  refused(small, {.route = route(9)}, "mandelbrot_options.route");
-  refused(small, {.method = mandelbrot_method(2)}, "mandelbrot_options.method");
-  refused(small, {.max_iterations = 0}, "max_iterations is 0; it must be in [1, 1000000000]");
-  refused(small, {.max_iterations = 1'000'000'001}, "max_iterations is 1000000001");
-  refused(small, {.tile = 7}, "mandelbrot_options.tile is 7; it must be 0 or in [8, 65536]");
-  refused(small, {.launches = {.coarsening = 0}}, "mandelbrot_options.launches.coarsening is 0");
-  refused(small, {.flat_loop = flat_loop(5)}, "mandelbrot_options.flat_loop");
-  BOOST_CHECK_EXCEPTION((void)ramify::mandelbrot(small, nullptr), std::invalid_argument,
-                        names("mandelbrot: dwells is null"));
-  BOOST_CHECK_EXCEPTION(
-      (void)ramify::mandelbrot({.width = 5, .height = 5}, dwells.data(), nullptr, {}, {},
-                               reinterpret_cast<pixel_origin*>(dwells.data() + 24)),
-      std::invalid_argument, names("dwells and origins overlap"));
-  const std::size_t bytes = ramify::mandelbrot_scratch_bytes(small);
-  const ramify::device_buffer<std::byte> memory(bytes, nullptr);
-  BOOST_CHECK_EXCEPTION(
-      (void)ramify::mandelbrot(small, dwells.data(), nullptr, {}, {memory.data(), bytes - 1}),
-      std::invalid_argument, names("mandelbrot: scratch.bytes is"));
-  BOOST_TEST(ramify::cpu::grids_begun() == before);
-  BOOST_TEST(std::ranges::count(download(dwells), 0u) == 100);
-  const auto report = ramify::mandelbrot(small, dwells.data(), nullptr, {}, {memory.data(), bytes});
-  BOOST_TEST(report.scratch_bytes == bytes);
-}
-
-BOOST_AUTO_TEST_CASE(the_facade_computes_the_same_image) {
-  const mandelbrot_view& view = views[3];
-  mandelbrot_options options = deep(route::device);
-  const image expected = compute(view, options);
-  options.backend = tests::backend_under_test();
-  options.pending_launches = 64;
-  std::vector<std::uint32_t> dwells(view.pixels());
-  std::vector<pixel_origin> origins(view.pixels());
-  const auto report = ramify::mandelbrot(view, dwells, options, origins);
-  BOOST_TEST(differing(dwells, expected.dwells) == 0u);
-  BOOST_TEST((origins == expected.origins));
-  BOOST_TEST(report.pending_launch_limit == 64u);
-  BOOST_TEST(report.filled_pixels == expected.report.filled_pixels);
-
-  BOOST_CHECK_EXCEPTION((void)ramify::mandelbrot({}, dwells), std::invalid_argument,
-                        names("mandelbrot: 262144 pixels, but 16000 dwells"));
-  BOOST_CHECK_EXCEPTION((void)ramify::mandelbrot(view, dwells, {}, std::span(origins).first(9)),
-                        std::invalid_argument, names("16000 pixels, but 9 origins"));
-  BOOST_CHECK_EXCEPTION((void)ramify::mandelbrot({.zoom = 0}, dwells), std::invalid_argument,
-                        names("mandelbrot_view.zoom is 0"));
-  options.backend = ramify::backend(7);
-  BOOST_CHECK_EXCEPTION((void)ramify::mandelbrot(view, dwells, options), std::invalid_argument,
-                        names("mandelbrot_options.backend"));
-  BOOST_CHECK_EXCEPTION((void)ramify::parse_mandelbrot_method("fast"), std::invalid_argument,
-                        names("method 'fast' is neither mariani_silver nor exhaustive"));
-}
-
-#if RAMIFY_ON_CUDA  // the CPU executor has no graphs
-
-BOOST_DATA_TEST_CASE(a_captured_image_is_computed_by_each_launch_of_its_graph,
-                     data::make(routes) * data::make({0, 1}), taken, method) {
-  const mandelbrot_view& view = views[0];
-  mandelbrot_options options = deep(taken);
-  options.method = mandelbrot_method(method);
-  const image expected = compute(view, options);
-  const ramify::host_stream stream;
-  const std::size_t bytes = ramify::mandelbrot_scratch_bytes(view, options);
-  const ramify::device_buffer<std::byte> scratch(bytes, nullptr);
-  const ramify::device_buffer<std::uint32_t> dwells(view.pixels(), nullptr);
-  ramify::check(cudaDeviceSynchronize(), "preparing");
-  std::optional<ramify::mandelbrot_run> run;
-  const ramify::captured_graph graph(stream.get(), [&] {
-    (void)run.emplace(view, dwells.data(), stream.get(), options,
-                      ramify::scratch_memory{scratch.data(), bytes}, nullptr);
-  });
-  for (int launches = 0; launches < 2; ++launches) {
-    ramify::check(
-        cudaMemsetAsync(dwells.data(), 0xff, view.pixels() * sizeof(std::uint32_t), stream.get()),
-        "clearing the dwells");
-    graph.launch(stream.get());
-    const auto report = run->get();
-    BOOST_TEST(differing(download(dwells), expected.dwells) == 0u);
-    BOOST_TEST(report.iterated_pixels == expected.report.iterated_pixels);
-  }
-}
-
-BOOST_AUTO_TEST_CASE(host_and_graph_launch_the_same_levels) {
-  mandelbrot_options options = deep(route::flat);
-  options.flat_loop = flat_loop::host;
-  const image by_host = compute(views[0], options);
-  options.flat_loop = flat_loop::graph;
-  const image by_graph = compute(views[0], options);
-  BOOST_TEST(by_graph.report.looped_by == flat_loop::graph);
-  BOOST_TEST(differing(by_host.dwells, by_graph.dwells) == 0u);
-}
-
-#else
-
-BOOST_AUTO_TEST_CASE(a_loop_of_a_graph_is_refused_on_the_executor) {
-  const auto dwells = zeros<std::uint32_t>(100);
-  BOOST_CHECK_EXCEPTION((void)ramify::mandelbrot({.width = 10, .height = 10}, dwells.data(),
-                                                 nullptr, {.flat_loop = flat_loop::graph}),
-                        ramify::unavailable, names("the CPU executor has no graphs"));
-}
-
-#endif
 
 BOOST_AUTO_TEST_SUITE_END()
