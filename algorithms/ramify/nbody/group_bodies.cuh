@@ -28,7 +28,8 @@ __device__ Real warp_sum(Real value, unsigned lanes = 32) {
   return value;
 }
 
-/// All members that are not const must be called by all lanes of the warp.
+/// The bodies of a group: their positions, indices and sums. All lanes of the warp must call a
+/// member that is not const.
 template <class Real, class Targets>
 class group_bodies {
   static constexpr unsigned of_lane = Targets::bodies_of_lane;
@@ -90,7 +91,8 @@ class group_bodies {
   }
 
   /// Returns, to each lane for which `asks` is true, whether a body of the group is in the sphere
-  /// of this lane. The lanes of a body test different spheres. `tile` is shared memory for 32.
+  /// of this lane. The lanes of a body test different spheres. `tile` is shared
+  /// memory for 32 sources, and is overwritten.
   template <class Source>
   [[nodiscard]] __device__ __forceinline__ bool is_any_in_sphere(bool asks,
                                                                  const point<Real, 3>& center,
@@ -98,7 +100,7 @@ class group_bodies {
     const unsigned asking = __ballot_sync(full_warp_mask, asks);
     if (asking == 0) return false;  // of a group of one body, the box decides all tests
     const auto spheres = static_cast<unsigned>(__popc(asking));
-    const unsigned mine = lanes_before(asking);
+    const unsigned mine = lanes_before(asking, lane_);
     if (asks) tile[mine].center = {center.x[0], center.x[1], center.x[2], radius2};
     __syncwarp();  // the spheres are visible
     const unsigned lanes_of_part = full_warp_mask / (full_warp_mask >> (32 - lanes()));

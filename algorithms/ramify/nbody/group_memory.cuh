@@ -45,16 +45,12 @@ struct entry_counts {
   [[nodiscard]] __device__ unsigned bodies() const { return packed >> 16; }       // at most 256
 };
 
-/// Writes first, first + 1, … as `count` entries, at most max_appended. The loop has no branches.
+/// Writes first, first + 1, … as `count` entries, at most max_appended. The compiler can unroll the
+/// loop, because its bound is constant.
 __device__ __forceinline__ void append(std::uint32_t* to, std::uint32_t first, unsigned count) {
   for (unsigned k = 0; k < max_appended; ++k) {
     if (k < count) to[k] = first + k;
   }
-}
-
-/// Returns the number of lanes of a mask before this one.
-[[nodiscard]] __device__ inline unsigned lanes_before(unsigned mask) {
-  return static_cast<unsigned>(__popc(mask & ((1u << threadIdx.x % 32) - 1)));
 }
 
 /// Appends the entry of each lane for which `has` is true to a list of `length` entries. All lanes
@@ -62,7 +58,7 @@ __device__ __forceinline__ void append(std::uint32_t* to, std::uint32_t first, u
 __device__ __forceinline__ void append_if(bool has, std::uint32_t entry, std::uint32_t* list,
                                           unsigned& length) {
   const unsigned lanes = __ballot_sync(full_warp_mask, has);
-  if (has) list[length + lanes_before(lanes)] = entry;
+  if (has) list[length + lanes_before(lanes, threadIdx.x % 32)] = entry;
   length += static_cast<unsigned>(__popc(lanes));
 }
 

@@ -217,7 +217,7 @@ class ball_packet {
     }
     const std::uint32_t total = __shfl_sync(full_warp_mask, before, 31);
     before -= size;
-    if (has_leaf) shared_.leaf_begins[__popc(leaves & lanes_before())] = mine.first - before;
+    if (has_leaf) shared_.leaf_begins[lanes_before(leaves, lane_)] = mine.first - before;
     __syncwarp();
     for (std::uint32_t base = 0; base < total; base += 32) {
       // The leaf of the point number base + lane: the last one that begins at or before it.
@@ -225,7 +225,7 @@ class ball_packet {
       const unsigned begins =
           __reduce_or_sync(full_warp_mask, begins_here ? 1u << (before - base) : 0u);
       const unsigned earlier = __ballot_sync(full_warp_mask, has_leaf && before < base);
-      const int leaf = __popc(earlier) + __popc(begins & (lanes_before() << 1 | 1)) - 1;
+      const int leaf = __popc(earlier) + __popc(begins & ((2u << lane_) - 1)) - 1;
       collect(shared_.leaf_begins[leaf] + base + lane_, base + lane_ < total);
     }
     __syncwarp();
@@ -237,7 +237,7 @@ class ball_packet {
     if (has_point) at = tree_.points[i];
     const bool is_near = has_point && around_.min_distance2(at) <= radius2_;
     const unsigned near_lanes = __ballot_sync(full_warp_mask, is_near);
-    const auto earlier = static_cast<unsigned>(__popc(near_lanes & lanes_before()));
+    const unsigned earlier = lanes_before(near_lanes, lane_);
     if (is_near) shared_.points[collected_ + earlier] = {at, i};
     collected_ += static_cast<unsigned>(__popc(near_lanes));
     if (collected_ >= memory::full) test_points();
@@ -261,8 +261,6 @@ class ball_packet {
     const std::uint32_t size = __shfl_sync(full_warp_mask, mine.points(), from);
     if (active_) static_cast<void>(visitor_.takes(point_range{begin, begin + size}));
   }
-
-  [[nodiscard]] __device__ unsigned lanes_before() const { return (1u << lane_) - 1; }
 
   const spatial_tree_view<Real, dim>& tree_;
   const point<Real, dim>& query_;

@@ -47,8 +47,7 @@ struct add_leaves {
   if (lane == static_cast<unsigned>(first)) {
     before = atomicAdd(counter, static_cast<unsigned long long>(__popc(lanes)));
   }
-  const int lower = __popc(lanes & ((1u << lane) - 1));
-  return __shfl_sync(lanes, before, first) + static_cast<unsigned>(lower);
+  return __shfl_sync(lanes, before, first) + lanes_before(lanes, lane);
 }
 
 /// Appends the leaves of a tree to a list, in any order, and counts them. Leaves beyond the

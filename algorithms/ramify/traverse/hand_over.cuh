@@ -202,7 +202,7 @@ struct thin_worker {
     };
     __syncwarp();  // all lanes have read the node
     if ((claims >> lane & 1) != 0) {
-      const auto part = static_cast<unsigned>(__popc(claims & ((1u << lane) - 1))) + 1;
+      const unsigned part = lanes_before(claims, lane) + 1;
       *box_of(claimed) = {whole.node, begin_of(part), begin_of(part + 1)};
     }
     if (lane == 0) worker.stack[0].end = begin_of(1);

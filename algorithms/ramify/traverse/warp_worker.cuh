@@ -249,8 +249,7 @@ struct warp_worker {
   /// Pushes the node of each lane whose degree is not 0.
   __device__ void push(const Node& node, unsigned degree) {
     const unsigned pushes = __ballot_sync(full_warp_mask, degree > 0);
-    const auto lower_pushes = static_cast<unsigned>(__popc(pushes & ((1u << lane) - 1)));
-    if (degree > 0) stack[size + lower_pushes] = {node, 0, degree};
+    if (degree > 0) stack[size + lanes_before(pushes, lane)] = {node, 0, degree};
     size += static_cast<unsigned>(__popc(pushes));
     __syncwarp();
   }

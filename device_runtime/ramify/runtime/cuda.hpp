@@ -22,3 +22,12 @@ namespace ramify {
 inline constexpr unsigned full_warp_mask = 0xffffffffu;
 
 }  // namespace ramify
+
+namespace ramify::inline RAMIFY_BUILD {
+
+/// Returns the number of lanes of a mask before `lane`.
+[[nodiscard]] __device__ inline unsigned lanes_before(unsigned mask, unsigned lane) {
+  return static_cast<unsigned>(__popc(mask & ((1u << lane) - 1)));
+}
+
+}  // namespace ramify::inline RAMIFY_BUILD

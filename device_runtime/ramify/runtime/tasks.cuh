@@ -43,8 +43,7 @@ struct task_list {
       before = atomicAdd(count_and_blocks, 1ull * count << 32 | count);
     }
     before = __shfl_sync(full_warp_mask, before, 0);
-    const unsigned lower_lanes = lanes_with_task & ((1u << lane) - 1);
-    const auto rank = static_cast<unsigned>(__popc(lower_lanes));
+    const unsigned rank = lanes_before(lanes_with_task, lane);
     return !has || put(task, static_cast<unsigned>(before >> 32) + rank,
                        static_cast<unsigned>(before) + rank);
   }
