@@ -12,11 +12,10 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <map>
-#include <mutex>
 #include <optional>
 #include <ramify/quicksort/config.hpp>
 #include <ramify/quicksort/sample_sort.cuh>
+#include <ramify/runtime/device_context.cuh>
 #include <ramify/runtime/recursion.cuh>
 #include <ramify/runtime/residency.cuh>
 #include <ramify/runtime/run_control.cuh>
@@ -154,12 +153,10 @@ class sample_sort_run {
   /// because a few dozen such driver calls take as long as sorting a million keys, and because the
   /// kernels' limits of shared memory, which these calls raise, end with the context.
   static const sample_sort_sizes& device_sizes() {
-    static std::mutex mutex;
-    static std::map<runtime::context_id, sample_sort_sizes> cache;
-    const runtime::context_id context_now = runtime::current_context();
-    const std::lock_guard lock(mutex);
-    if (const auto cached = cache.find(context_now); cached != cache.end()) return cached->second;
+    return runtime::once_per_context([] { return compute_device_sizes(); });
+  }
 
+  static sample_sort_sizes compute_device_sizes() {
     sample_sort_sizes sizes{};
     set_sample_sizes(sizes);
     set_tile_sizes(sizes);
@@ -169,7 +166,7 @@ class sample_sort_run {
     }
     sizes.blocks =
         resident_blocks(sample_sort_scatter<true, context>, tuning::tile_threads, sizes.tile_bytes);
-    return cache[context_now] = sizes;
+    return sizes;
   }
 
   static void set_sample_sizes(sample_sort_sizes& sizes) {

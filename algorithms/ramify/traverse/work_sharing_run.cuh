@@ -6,9 +6,8 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <map>
-#include <mutex>
 #include <optional>
+#include <ramify/runtime/device_context.cuh>
 #include <ramify/runtime/launch_chain.cuh>
 #include <ramify/runtime/residency.cuh>
 #include <ramify/runtime/route_plan.hpp>
@@ -124,13 +123,11 @@ class work_sharing_run {
   /// once per context: a dozen calls of the driver take as long as a traversal of some 1,000 nodes,
   /// and the limits of shared memory that they raise end with the context.
   /// \throws unavailable, cuda_error
-  static work_sharing_sizes device_sizes() {
-    static std::mutex mutex;
-    static std::map<runtime::context_id, work_sharing_sizes> cache;
-    const runtime::context_id context_now = runtime::current_context();
-    const std::lock_guard lock(mutex);
-    if (const auto cached = cache.find(context_now); cached != cache.end()) return cached->second;
+  static const work_sharing_sizes& device_sizes() {
+    return runtime::once_per_context([] { return compute_device_sizes(); });
+  }
 
+  static work_sharing_sizes compute_device_sizes() {
     constexpr auto flat_round = traverse_round_flat<context>;
     constexpr unsigned entry = tuning::warps * sizeof(frontier_node<Node>);
     constexpr std::size_t preferred = entry * std::size_t{tuning::preferred_stack};
@@ -146,7 +143,7 @@ class work_sharing_run {
                         " bytes of shared memory are too large for this device's shared memory");
     }
     const unsigned blocks = resident_blocks(flat_round, tuning::threads, stack * entry);
-    return cache[context_now] = {stack, blocks, 0, thin_blocks(blocks)};
+    return {stack, blocks, 0, thin_blocks(blocks)};
   }
 
   /// Returns the blocks of a thin round.

@@ -160,6 +160,19 @@ namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 
 #endif
 
+/// Returns the result of compute() in the current context. Each function object type is called once
+/// in a context; further calls return the first result. Thread-safe.
+/// \throws what compute() throws; cuda_error
+template <class Compute>
+const std::invoke_result_t<Compute>& once_per_context(const Compute& compute) {
+  static std::mutex mutex;
+  static std::map<context_id, std::invoke_result_t<Compute>> results;
+  const context_id context_now = current_context();
+  const std::lock_guard lock(mutex);
+  const auto known = results.find(context_now);
+  return known != results.end() ? known->second : results[context_now] = compute();
+}
+
 /// Checks that the context `made_in`, in which an object was made, still exists. `object` names the
 /// object in the message. \throws std::logic_error if a reset has destroyed the context
 inline void require_context(context_id made_in, const char* object) {
