@@ -5,6 +5,7 @@
 /// Moments of the masses of each node, as the bottom-up reduction calculates them: mass and center
 /// of mass (order 1), and the second moments about the center (order 2).
 
+#include <cmath>
 #include <cstdint>
 #include <ramify/nbody/interaction.cuh>
 #include <ramify/spatial_tree/geometry.cuh>
@@ -40,7 +41,9 @@ __device__ mass_sum<Real> combined(const mass_sum<Real>& a, const mass_sum<Real>
       weight};
 }
 
-/// Adds the second moments of a part of `sum`, about the center of `sum` (parallel-axis theorem).
+/// Adds the second moments of a part of `sum`, about the center of `sum` (parallel-axis theorem). A
+/// sum of two products is an explicit fma(): otherwise a compiler may fuse either product, and a
+/// refit without moves would not have the bits of a build.
 template <class Real>
 __device__ void add_part(moment_sum<Real>& sum, const moment_sum<Real>& part) {
   const auto& [center, weight] = sum.masses;
@@ -50,12 +53,12 @@ __device__ void add_part(moment_sum<Real>& sum, const moment_sum<Real>& part) {
   const Real x = part.masses.center.x - center.x;
   const Real y = part.masses.center.y - center.y;
   const Real z = part.masses.center.z - center.z;
-  sum.xx += share * part.xx + mass * (x * x);
-  sum.yy += share * part.yy + mass * (y * y);
-  sum.zz += share * part.zz + mass * (z * z);
-  sum.xy += share * part.xy + mass * (x * y);
-  sum.xz += share * part.xz + mass * (x * z);
-  sum.yz += share * part.yz + mass * (y * z);
+  sum.xx += std::fma(share, part.xx, mass * (x * x));
+  sum.yy += std::fma(share, part.yy, mass * (y * y));
+  sum.zz += std::fma(share, part.zz, mass * (z * z));
+  sum.xy += std::fma(share, part.xy, mass * (x * y));
+  sum.xz += std::fma(share, part.xz, mass * (x * z));
+  sum.yz += std::fma(share, part.yz, mass * (y * z));
 }
 
 /// The moments of one order: the value that reduce_bottom_up() calculates for each node.
