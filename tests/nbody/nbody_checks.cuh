@@ -132,6 +132,65 @@ bool same_bits(const field<Real>& a, const field<Real>& b) {
   return a.accelerations == b.accelerations && a.potentials == b.potentials;
 }
 
+/// A tree with the nodes that the traversal reads, by the phases of barnes_hut.
+struct tree_with_nodes {
+  tree_with_nodes(const device_cloud<double>& c, const nbody_config& config)
+      : built(c.positions.data(), c.size(), nullptr, ramify::detail::nbody::tree_config(config)) {
+    const auto tree = built.view();
+    memory = {scratch.take(nullptr, c.size(), tree.node_count, config.order), nullptr};
+    scratch.take(memory.data(), c.size(), tree.node_count, config.order);
+    ramify::detail::nbody::clear_progress(scratch.progress, nullptr);
+    compute_moments(tree, c.masses.data(), config, scratch, nullptr, {});
+  }
+
+  ramify::spatial_tree<double, 3> built;
+  ramify::detail::nbody::gravity_scratch<double> scratch;
+  device_buffer<std::byte> memory;
+};
+
+/// 512 bodies in a cube of side 1, and 64 bodies without mass at a distance from its middle. They
+/// are two children of the root, and whole groups.
+inline cloud<double> cube_and_probes(double distance) {
+  auto c = make_cloud(shape::cube, 512);
+  for (auto& x : c.positions) {
+    for (double& coordinate : x) coordinate /= 2;
+  }
+  numbers random(3);
+  for (int i = 0; i < 64; ++i) {
+    c.positions.push_back({distance + random.next() / 4, random.next() / 4, random.next() / 4});
+    c.masses.push_back(0);
+  }
+  return c;
+}
+
+/// The root mean squares of the relative errors of the probes.
+struct probe_error {
+  double acceleration = 0;
+  double potential = 0;
+};
+
+inline probe_error error_of_probes(const field<double>& found, const field<double>& truth) {
+  const auto probes = [](const field<double>& all) {
+    return field<double>{{all.accelerations.end() - 64, all.accelerations.end()},
+                         {all.potentials.end() - 64, all.potentials.end()},
+                         {}};
+  };
+  const auto error = error_of(probes(found), probes(truth));
+  return {error.rms, error.potential};
+}
+
+inline nbody_options options_of_order(int order, double theta, double softening = 0) {
+  auto options = options_for(theta, softening);
+  options.order = order;
+  return options;
+}
+
+inline nbody_options options_of_tolerance(int order, double tolerance, double softening = 0) {
+  auto options = options_of_order(order, 0.5, softening);
+  options.tolerance = tolerance;
+  return options;
+}
+
 /// A number of bodies for which the device route builds the tree by nested grids; smaller under
 /// sanitizers.
 inline const auto bodies_of_deep_tree = static_cast<std::size_t>(cut_down(6'000, 2'100));

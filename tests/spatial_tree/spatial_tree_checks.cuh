@@ -21,16 +21,6 @@ inline ramify::spatial_tree_config many_grids(ramify::route taken, unsigned leaf
   return {.route = taken, .leaf_size = leaf_size, .block_points = 20};
 }
 
-template <class T>
-std::vector<T> download_array(const T* data, std::size_t n) {
-  std::vector<T> host(n);
-  if (n == 0) return host;
-  ramify::check(cudaMemcpyAsync(host.data(), data, n * sizeof(T), cudaMemcpyDeviceToHost, nullptr),
-                "downloading");
-  ramify::check(cudaStreamSynchronize(nullptr), "waiting for a download");
-  return host;
-}
-
 /// The Fold for reduce_bottom_up() that computes the hash of each node's ids.
 template <class Real, int dim>
 struct id_fold {

@@ -33,6 +33,17 @@ void download(const device_buffer<T>& buffer, std::vector<T>& host, cudaStream_t
   check(cudaStreamSynchronize(stream), "waiting for a download");
 }
 
+/// Returns `n` objects of device memory. Waits for the NULL stream.
+template <class T>
+std::vector<T> download_array(const T* data, std::size_t n) {
+  std::vector<T> host(n);
+  if (n == 0) return host;
+  check(cudaMemcpyAsync(host.data(), data, n * sizeof(T), cudaMemcpyDeviceToHost, nullptr),
+        "downloading");
+  check(cudaStreamSynchronize(nullptr), "waiting for a download");
+  return host;
+}
+
 /// Returns the contents of a buffer. Waits for the NULL stream.
 template <class T>
 std::vector<T> download(const device_buffer<T>& buffer) {
