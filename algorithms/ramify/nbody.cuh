@@ -52,10 +52,10 @@
 ///                for every n forces; at other times it refits the tree to the moved bodies. Not
 ///                symplectic and not time-reversible: energies and momenta change by the error of
 ///                the steps.
-/// Scratch        barnes_hut, of floats: 16 bytes a body and 132 a node (order 1: 68), for half a
+/// Scratch        barnes_hut, of floats: 16 bytes a body and 136 a node (order 1: 68), for half a
 ///                node a body, and the tree's (<ramify/spatial_tree.cuh>), which each call builds
 ///                anew. A system keeps 44 bytes a body more; with block steps 45 and the tree, and
-///                32 a body and 164 a node (order 1: 100) for refits, freed before a build. All
+///                32 a body and 168 a node (order 1: 100) for refits, freed before a build. All
 ///                from Ramify's stream-ordered pool, or, for functions whose name ends in _async,
 ///                from the caller.
 /// Stream         each call is ordered after earlier work in its stream, and waits for the stream,

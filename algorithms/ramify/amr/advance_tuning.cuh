@@ -4,7 +4,6 @@
 /// \file
 /// How advance_blocks divides a block of cells among threads, and its layout of shared memory.
 
-#include <cstddef>
 #include <ramify/amr/block_cells.cuh>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN

@@ -31,8 +31,9 @@ class group_walk {
         middle_(targets.at(first + bodies_.count() / 2)),
         bounds_(bodies_.bounds()) {}
 
-  /// Chooses what gravity_node::opening_radius2 is multiplied by: 1 if theta decides, else
-  /// (e a)^-exponent, for the node error e and the acceleration a in the middle of the group.
+  /// Chooses the units of the opening radii and of the mass radii. Both are 1 if theta decides, or
+  /// if no mass acts; else (e a)^-exponent and (e a)^(-1/2), for the node error e and the
+  /// acceleration a in the middle of the group.
   __device__ __forceinline__ void choose_unit(const opening_criterion<Real>& criterion) {
     if (criterion.node_error == 0) return;
     const point_mass<Real> middle = scratch_.bodies[middle_];

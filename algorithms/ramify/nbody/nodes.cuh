@@ -22,7 +22,7 @@ namespace ramify::detail::nbody::inline RAMIFY_BUILD {
 template <class Real>
 struct alignas(4 * sizeof(Real)) gravity_node {
   point_mass<Real> center;    ///< center of mass, with the mass of all bodies of the node
-  Real opening_radius2;       ///< in units of group_walk::choose_unit()
+  Real opening_radius2;       ///< in the unit that group_walk::choose_unit() chooses
   Real containing_radius2;    ///< at least the squared distance from the center to any corner
   std::uint32_t first;        ///< first child; in a leaf: first body
   std::uint16_t body_count;   ///< bodies of a leaf; 0 in an inner node
@@ -57,8 +57,9 @@ struct opening_criterion {
   }
 
   /// Returns the squared distance, in units of (e a)^(-1/2), beyond which a quadrupole changes an
-  /// acceleration by at most 0.1 e a. That of a matrix T without trace is at most |T| sqrt(3/2) /
-  /// d^4, with its Frobenius norm. The trace acts by softening alone.
+  /// acceleration by at most 0.1 e a. A matrix T without trace changes it by at most
+  /// |T| sqrt(3/2) / d^4, where |T| is the Frobenius norm. A trace acts only with softening.
+  /// Returns infinity if theta decides: then all quadrupoles act.
   [[nodiscard]] __device__ Real mass_radius2(const quadrupole<Real>& t, Real containing2) const {
     if (node_error == 0) return real_limits<Real>::infinity;
     const Real third = 2 * t.sixth_of_trace;

@@ -13,8 +13,8 @@
 /// nodes. If few bodies are targets, consecutive ones are far apart, and a group has fewer bodies.
 /// The group opens a node if one of its bodies must (Burtscher and Pingali, 2011). So the error of
 /// a body is at most that of a traversal of its own. The lanes test different nodes and collect the
-/// sources in lists; then each lane adds the same sources to its body (Bédorf, Gaburov and
-/// Portegies Zwart, 2012).
+/// sources in lists; then each of the lanes of a body adds a part of them to it (Bédorf, Gaburov
+/// and Portegies Zwart, 2012).
 
 #include <cstdint>
 #include <ramify/nbody/group_walk.cuh>

@@ -21,13 +21,13 @@ namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 template <int dim>
 inline constexpr int lower_code_bits = static_cast<int>(spatial_shape<dim>::bits) * dim - 32;
 
-/// Codes of a run that one thread sorts, at most.
+/// Maximum number of codes of a run that one thread sorts.
 inline constexpr std::uint32_t longest_run = 32;
 
 /// What sample_codes() finds. Initially 0.
 struct code_statistics {
   unsigned descents;  ///< not 0 if a code is less than the one before it
-  unsigned repeats;   ///< codes of the sample whose upper bits are those of another one, about
+  unsigned repeats;   ///< estimate of the codes of the sample whose upper bits occur earlier
 };
 
 /// Memory of sample_codes() for the upper bits of codes. Initially not those of any code.

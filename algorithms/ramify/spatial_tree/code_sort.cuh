@@ -8,9 +8,9 @@
 /// the tree, not the sort. CUB's sort is stable, so points with equal codes stay in the order of
 /// their indices. On the CPU executor they are Ramify's quicksort.
 ///
-/// A build whose host may wait samples the codes first. Codes in order need no sort. If nearly all
-/// points differ in the upper 32 bits of their codes, CUB sorts by these, which takes half of the
-/// time, and sort_runs() completes the sort.
+/// A build of 2^22 points or more whose host may wait samples the codes first. Codes in order need
+/// no sort. If nearly all points differ in the upper 32 bits of their codes, CUB sorts by these,
+/// which takes half of the time, and sort_runs() completes the sort.
 
 #include <cstddef>
 #include <cstdint>
@@ -104,8 +104,9 @@ class code_sort {
     [[nodiscard]] point_codes array() const { return {codes, ids}; }
   };
 
-  /// Puts the sort into the stream. Waits for the stream if `control` is not null, for the sample,
-  /// whose grid is counted there; otherwise asynchronous. \throws cuda_error
+  /// Puts the sort into the stream. If `control` is not null and n is at least least_sampled, it
+  /// samples the codes, waits for the stream, and counts the sample's grid in `control`. Otherwise
+  /// asynchronous. \throws cuda_error
   void start(const scratch& memory, std::uint32_t n, const spatial_tree_config&,
              cudaStream_t stream, run_control* control = nullptr) {
     const code_statistics sampled = control != nullptr && n >= least_sampled
@@ -174,7 +175,8 @@ class code_sort {
   }
   /// Returns false: the quicksort is a sort by all bits, and ends early for codes in order.
   [[nodiscard]] bool has_runs() const { return false; }
-  void complete(const scratch&, std::uint32_t, cudaStream_t) const {}  ///< get() did it
+  void complete(const scratch&, std::uint32_t, cudaStream_t) const {
+  }  ///< does nothing: get() completes the sort
   /// Waits for the sort, completes it, and returns its report. \throws cuda_error
   [[nodiscard]] run_report get() { return run_->get(); }
 

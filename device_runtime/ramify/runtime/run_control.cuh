@@ -45,8 +45,10 @@ class run_control {
  public:
   /// The bytes of device memory that a run_control needs.
   static constexpr std::size_t scratch_bytes = sizeof(device_memory);
-  /// wait() reads this number of bytes from the beginning of the scratch memory, if it has as many.
+  /// The number of bytes that wait() reads from the beginning of the scratch memory, or all of it
+  /// if it is smaller.
   static constexpr std::size_t max_seen_bytes = 1024;
+  static_assert(scratch_bytes <= max_seen_bytes);
 
   /// Clears the status, in the order of `stream`, unless `first_grid_clears`. `scratch` is device
   /// memory of scratch_bytes bytes. If `trace` is not null, the run appends its grids to it. Both
@@ -206,7 +208,8 @@ class run_control {
     }
   };
 
-  /// Returns the offset of an address in the scratch memory. It is large if the address is before.
+  /// Returns the offset of an address in the scratch memory. For an address before it, the offset
+  /// wraps to a large number.
   [[nodiscard]] std::uintptr_t seen_offset(const void* address) const {
     return reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(memory_);
   }
