@@ -79,9 +79,9 @@ class bench {
         [&] { tree = spatial_tree<Real, 3>(positions_.data(), n_, nullptr, tree_config(config)); });
     const auto view = tree.view();
     gravity_scratch<Real> scratch;
-    const device_buffer<std::byte> memory(scratch.take(nullptr, n_, view.node_count, config.order),
+    const device_buffer<std::byte> memory(scratch.take(nullptr, n_, view.node_count, config),
                                           nullptr);
-    scratch.take(memory.data(), n_, view.node_count, config.order);
+    scratch.take(memory.data(), n_, view.node_count, config);
     clear_progress(scratch.progress, nullptr);
     const auto moments =
         time_of([&] { compute_moments<Real>(view, masses_.data(), config, scratch, nullptr, {}); });

@@ -137,8 +137,8 @@ struct tree_with_nodes {
   tree_with_nodes(const device_cloud<double>& c, const nbody_config& config)
       : built(c.positions.data(), c.size(), nullptr, ramify::detail::nbody::tree_config(config)) {
     const auto tree = built.view();
-    memory = {scratch.take(nullptr, c.size(), tree.node_count, config.order), nullptr};
-    scratch.take(memory.data(), c.size(), tree.node_count, config.order);
+    memory = {scratch.take(nullptr, c.size(), tree.node_count, config), nullptr};
+    scratch.take(memory.data(), c.size(), tree.node_count, config);
     ramify::detail::nbody::clear_progress(scratch.progress, nullptr);
     compute_moments(tree, c.masses.data(), config, scratch, nullptr, {});
   }

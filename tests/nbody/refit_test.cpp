@@ -115,7 +115,7 @@ refit_outcome compare(double dt, const ramify::nbody_config& config) {
   bodies.clear_results();
   gravity_scratch<double> scratch;
   const auto take = [&](void* base) {
-    return scratch.take(base, view.point_count, view.node_count, order);
+    return scratch.take(base, view.point_count, view.node_count, config);
   };
   const ramify::device_buffer<std::byte> memory(take(nullptr), nullptr);
   take(memory.data());

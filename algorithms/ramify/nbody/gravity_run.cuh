@@ -46,7 +46,7 @@ struct gravity_memory {
       build = memory.take_scratch(spatial_tree_scratch_bytes<Real, 3>(n, tree_options));
       tree = memory.take_scratch(spatial_tree_bytes<Real, 3>(n, tree_options));
       phase_bytes =
-          gravity_scratch<Real>().take(nullptr, n, reserved_nodes(n, tree_options), config.order);
+          gravity_scratch<Real>().take(nullptr, n, reserved_nodes(n, tree_options), config);
     }
     phases = memory.take<std::byte>(phase_bytes);
   }
@@ -192,9 +192,9 @@ class [[nodiscard("call get(): it waits, checks the bodies and returns the repor
   void take_scratch(std::byte * given, std::size_t nodes) {
     nodes_ = nodes;
     const std::size_t n = by_tree() ? bodies_.n : 0;
-    scratch_bytes_ = scratch_.take(nullptr, n, nodes, config_.order);
+    scratch_bytes_ = scratch_.take(nullptr, n, nodes, config_);
     if (given == nullptr) own_ = device_buffer<std::byte>(scratch_bytes_, stream_);
-    scratch_.take(given == nullptr ? own_.data() : given, n, nodes, config_.order);
+    scratch_.take(given == nullptr ? own_.data() : given, n, nodes, config_);
   }
 
   /// Launches the phases after the build.

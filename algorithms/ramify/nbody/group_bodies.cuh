@@ -56,6 +56,10 @@ class group_bodies {
     return of_lane * 32 / targets.lanes();
   }
 
+  /// Returns whether all lanes have the same body, alone: as their body 0.
+  [[nodiscard]] __device__ bool is_single() const { return size(targets_) == 1; }
+  /// Returns the position of this lane's body k.
+  [[nodiscard]] __device__ const point<Real, 3>& position(unsigned k) const { return position_[k]; }
   /// Returns the number of bodies of the group.
   [[nodiscard]] __device__ unsigned count() const { return count_; }
   /// Returns the index of this lane's body k in the tree's order.
@@ -98,7 +102,7 @@ class group_bodies {
                                                                  const point<Real, 3>& center,
                                                                  Real radius2, Source* tile) {
     const unsigned asking = __ballot_sync(full_warp_mask, asks);
-    if (asking == 0) return false;  // of a group of one body, the box decides all tests
+    if (asking == 0) return false;
     const auto spheres = static_cast<unsigned>(__popc(asking));
     const unsigned mine = lanes_before(asking, lane_);
     if (asks) tile[mine].center = {center.x[0], center.x[1], center.x[2], radius2};

@@ -132,22 +132,28 @@ class group_walk {
   __device__ __forceinline__ void append_far_node(bool is_far, std::uint32_t node,
                                                   const gravity_node<Real>& mine) {
     if constexpr (order == 2) {
-      const point<Real, 3> center{{mine.center.x, mine.center.y, mine.center.z}};
-      const bool by_mass =
-          is_far && bounds_.min_distance2(center) > scratch_.mass_radii2[node] * mass_unit_;
-      append_if(by_mass, node, shared_.mass_nodes, mass_);
-      is_far = is_far && !by_mass;
+      if (scratch_.mass_radii2 != nullptr) {
+        const point<Real, 3> center{{mine.center.x, mine.center.y, mine.center.z}};
+        const bool by_mass =
+            is_far && bounds_.min_distance2(center) > scratch_.mass_radii2[node] * mass_unit_;
+        append_if(by_mass, node, shared_.mass_nodes, mass_);
+        is_far = is_far && !by_mass;
+      }
     }
     append_if(is_far, node, shared_.far_nodes, far_);
   }
 
   /// Returns true if this lane has a node that must not act as one source on some body of the
-  /// group. The box of the group decides for most nodes: no body is nearer than the box, or farther
-  /// than its farthest corner, also after rounding. For the others, all bodies are tested.
+  /// group. A group of one body needs no box. The box of a larger group decides for most nodes: no
+  /// body is nearer than the box, or farther than its farthest corner, also after rounding. For the
+  /// others, all bodies are tested.
   __device__ __forceinline__ bool must_open(bool has_node, const gravity_node<Real>& node) {
     const point<Real, 3> center{{node.center.x, node.center.y, node.center.z}};
     const Real scaled = node.opening_radius2 * unit_;
     const Real radius2 = scaled < node.containing_radius2 ? node.containing_radius2 : scaled;
+    if (bodies_.is_single()) {
+      return has_node && distance2(bodies_.position(0), center) <= radius2;
+    }
     const bool box_is_near = has_node && bounds_.min_distance2(center) <= radius2;
     const bool is_undecided = box_is_near && bounds_.max_distance2(center) > radius2;
     const bool body_is_near = bodies_.is_any_in_sphere(is_undecided, center, radius2, shared_.tile);

@@ -59,9 +59,7 @@ struct opening_criterion {
   /// Returns the squared distance, in units of (e a)^(-1/2), beyond which a quadrupole changes an
   /// acceleration by at most 0.1 e a. A matrix T without trace changes it by at most
   /// |T| sqrt(3/2) / d^4, where |T| is the Frobenius norm. A trace acts only with softening.
-  /// Returns infinity if theta decides: then all quadrupoles act.
   [[nodiscard]] __device__ Real mass_radius2(const quadrupole<Real>& t, Real containing2) const {
-    if (node_error == 0) return real_limits<Real>::infinity;
     const Real third = 2 * t.sixth_of_trace;
     const Real xx = t.xx - third;
     const Real yy = t.yy - third;
@@ -133,21 +131,23 @@ struct gravity_scratch {
   std::byte* sums = nullptr;  ///< one for each node: of type Reduction::sum
   gravity_node<Real>* nodes = nullptr;
   quadrupole<Real>* quadrupoles = nullptr;  ///< order 2
-  Real* mass_radii2 = nullptr;              ///< order 2: opening_criterion::mass_radius2()
-  unsigned* counters = nullptr;             ///< used by reduce_bottom_up()
+  /// For order 2: opening_criterion::mass_radius2(); null if theta decides: all quadrupoles act
+  Real* mass_radii2 = nullptr;
+  unsigned* counters = nullptr;  ///< used by reduce_bottom_up()
 
   /// Lays out memory for n bodies and `node_count` nodes. Returns its size in bytes.
   template <template <class, int> class Reduction = moment_reduction>
-  std::size_t take(void* base, std::size_t n, std::size_t node_count, int order) {
+  std::size_t take(void* base, std::size_t n, std::size_t node_count, const nbody_config& config) {
     memory_layout memory(base);
     progress = memory.take<gravity_progress>(1);
     bodies = memory.take<point_mass<Real>>(n);
-    with_order(order, [&](auto o) {
+    with_order(config.order, [&](auto o) {
       sums = memory.take<std::byte>(node_count * sizeof(typename Reduction<Real, o>::sum));
     });
     nodes = memory.take<gravity_node<Real>>(node_count);
-    quadrupoles = memory.take<quadrupole<Real>>(order == 2 ? node_count : 0);
-    mass_radii2 = memory.take<Real>(order == 2 ? node_count : 0);
+    quadrupoles = memory.take<quadrupole<Real>>(config.order == 2 ? node_count : 0);
+    mass_radii2 =
+        config.order == 2 && config.tolerance > 0 ? memory.take<Real>(node_count) : nullptr;
     counters = memory.take<unsigned>(node_count);
     return memory.size();
   }
@@ -183,7 +183,9 @@ __global__ void make_nodes(spatial_tree_view<Real, 3> tree, gravity_scratch<Real
   if constexpr (order == 2) {
     const quadrupole<Real> second = quadrupole_of(sum, side);
     scratch.quadrupoles[i] = second;
-    scratch.mass_radii2[i] = criterion.mass_radius2(second, containing2);
+    if (scratch.mass_radii2 != nullptr) {
+      scratch.mass_radii2[i] = criterion.mass_radius2(second, containing2);
+    }
   }
 }
 

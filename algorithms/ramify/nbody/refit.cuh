@@ -106,7 +106,7 @@ class kept_tree {
     const auto tree = tree_.view();
     const auto take = [&](void* base) {
       return scratch_.template take<fitting_reduction>(base, tree.point_count, tree.node_count,
-                                                       config.order);
+                                                       config);
     };
     memory_ = {take(nullptr), stream};
     take(memory_.data());
