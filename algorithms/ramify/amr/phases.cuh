@@ -204,11 +204,6 @@ struct run_program : View {
     launch_steps<true>(in_loop, now.mesh, 1, grids);
   }
 
-  /// Returns false: under flat_loop::automatic the host launches steps ahead, which costs less than
-  /// a graph. On an H200, a step of a mesh of 64^2 cells with 3 levels takes 28 us by the host and
-  /// 32 us by a graph; with subcycling, 171 and 214 us. On large meshes the launches overlap with
-  /// the grids, so they cost no time.
-  [[nodiscard]] static constexpr bool loop_pays(const run_state& /*now*/) { return false; }
   /// The first phases of a run do not repeat.
   static constexpr bool begins_without_loop = true;
 };

@@ -32,9 +32,6 @@
 ///                                                      kernels that launch nothing and end with
 ///                                                      end_iteration(). Without it there are
 ///                                                      no graph loops
-///     bool loop_pays(const state_type&) const          whether a graph loop that begins at the
-///                                                      due step costs less than launches by
-///                                                      the host; without it, a loop always does
 ///     bool is_complete_ahead() const                   whether launch_first_step() and
 ///                                                      launch_ahead() on the flat route launch
 ///                                                      all steps: then a graph needs no loop.
@@ -223,15 +220,6 @@ class launch_chain {
     iterations_seen_ = progress_.iterations;
   }
 
-  /// Returns whether a graph's loop from the due step on costs less than launches by the host.
-  [[nodiscard]] bool loop_pays() const {
-    if constexpr (requires { program_.loop_pays(state_); }) {
-      return loop_.wanted == flat_loop::graph || program_.loop_pays(state_);
-    } else {
-      return true;
-    }
-  }
-
   /// Returns the program for grids that the host launches, which need no slots.
   [[nodiscard]] Program without_slots() const {
     Program flat = program_;
@@ -243,8 +231,7 @@ class launch_chain {
   void launch_due_step() {
     const unsigned skipped = progress_.launched;
     const Program flat = without_slots();
-    if (has_loop && skipped == 0 && loop_.wanted != flat_loop::host && program_.repeats(state_) &&
-        loop_pays()) {
+    if (has_loop && skipped == 0 && loop_.wanted != flat_loop::host && program_.repeats(state_)) {
       constexpr bool begins_first = requires(step_launcher & grids) {
         flat.launch_before_graph(grids);
       };
@@ -263,9 +250,7 @@ class launch_chain {
     from_host(
         "launching a step", [&](auto& grids) { flat.launch_step(state_, grids); }, skipped);
     if (!control_->on_device_route() && (!has_loop || program_.repeats(state_))) {
-      const bool could_loop = has_loop && loop_.wanted != flat_loop::host;
-      set_looped_by(flat_loop::host,
-                    could_loop ? "a graph would cost more than it saves" : loop_.reason);
+      set_looped_by(flat_loop::host, loop_.reason);
     }
   }
 
