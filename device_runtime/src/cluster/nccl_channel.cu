@@ -16,11 +16,19 @@
 
 #include "device_channel.hpp"
 
-static_assert(NCCL_VERSION_CODE >= NCCL_VERSION(2, 18, 0),
-              "Ramify's clusters need NCCL 2.18 or later");
-
 namespace ramify::detail::cluster {
 namespace {
+
+/// The oldest NCCL that has the functions below. One that is newer than it and older than the
+/// program's header also works: NCCL reads no more of a configuration than it has fields for.
+constexpr int oldest_nccl = NCCL_VERSION(2, 18, 0);
+static_assert(NCCL_VERSION_CODE >= oldest_nccl, "Ramify's clusters need NCCL 2.18 or later");
+
+/// Returns a version of NCCL as its name has it.
+std::string version_name(int version) {
+  return std::to_string(version / 10'000) + "." + std::to_string(version / 100 % 100) + "." +
+         std::to_string(version % 100);
+}
 
 /// The functions of NCCL.
 class nccl_library {
@@ -32,10 +40,9 @@ class nccl_library {
     if (library == nullptr) throw std::runtime_error(std::string("no NCCL: ") + dlerror());
     find(library, get_version, "ncclGetVersion");
     int version = 0;
-    if (get_version(&version) != ncclSuccess || version < NCCL_VERSION_CODE) {
-      throw std::runtime_error("NCCL " + std::to_string(version) + " is older than " +
-                               std::to_string(NCCL_VERSION_CODE) +
-                               ", with which the program was built");
+    if (get_version(&version) != ncclSuccess || version < oldest_nccl) {
+      throw std::runtime_error("NCCL " + version_name(version) + " is older than " +
+                               version_name(oldest_nccl));
     }
     find(library, error_string, "ncclGetErrorString");
     find(library, unique_id, "ncclGetUniqueId");

@@ -153,7 +153,7 @@ void state::choose_backend() {
   std::string obstacle;
   for (std::size_t i = 0; i < all.size() && obstacle.empty(); ++i) {
     const std::string name = "rank " + std::to_string(i);
-    if (all[i].number < 0) obstacle = name + " has no GPU: " + all[i].reason.data();
+    if (all[i].number < 0) obstacle = name + " cannot use a GPU: " + all[i].reason.data();
     for (std::size_t j = 0; j < i && obstacle.empty(); ++j) {
       if (all[i].id == all[j].id) {
         obstacle = name + " and rank " + std::to_string(j) + " have the same GPU (" +
