@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "blast.cuh"
 #include "measure_cuda.cuh"
 
 namespace {
@@ -15,23 +16,6 @@ namespace {
 using namespace ramify;
 
 constexpr int repeats = 5;
-
-/// A hot ball in a cold gas.
-template <class Real, int dim>
-struct blast {
-  Real radius;
-
-  __host__ __device__ state<Real, dim + 2> operator()(const Real (&where)[dim]) const {
-    Real distance2 = 0;
-    for (int axis = 0; axis < dim; ++axis) {
-      distance2 += (where[axis] - Real(0.5)) * (where[axis] - Real(0.5));
-    }
-    state<Real, dim + 2> gas{};
-    gas[0] = 1;
-    gas[dim + 1] = distance2 < radius * radius ? Real(100) : Real(0.1);
-    return gas;
-  }
-};
 
 template <class Real>
 const char* name_of() {
@@ -117,7 +101,8 @@ start<euler<Real, dim>> start_after(std::uint64_t steps, const amr_config& confi
                                     double copied_per_second) {
   using gas_type = euler<Real, dim>;
   const gas_type gas;
-  amr_run<gas_type> run(gas, gradient_criterion<gas_type>{}, blast<Real, dim>{Real(0.1)}, config);
+  amr_run<gas_type> run(gas, gradient_criterion<gas_type>{}, benchmark::blast<Real, dim>{Real(0.1)},
+                        config);
   run.advance(steps);
   return {gas, run.save(), floor_of(gas, copied_per_second)};
 }

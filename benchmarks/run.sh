@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.."
 on_cpu=(quicksort_cpu tree_search_cpu)
 on_gpu=(launch_cost_cuda quicksort_cuda host_spans_cuda spatial_tree_cuda nbody_cuda amr_cuda flood_cuda
   granularity_cuda tree_search_cuda rooted_tree_cuda trace_cuda graph_cuda mandelbrot_cuda search_cuda
-  quadrature_cuda tessellation_cuda out_of_core_cuda)
+  quadrature_cuda tessellation_cuda out_of_core_cuda scaling_cuda)
 
 programs=${1:-}
 names=("${@:2}")
@@ -37,8 +37,9 @@ measure() { # NAME
     return 0
   fi
   echo "measuring $1"
-  local out
-  if ! out=$(timeout 300 "$programs/benchmark_$1" --json "benchmarks/results/$1.json"); then
+  local out start=()
+  [ "$1" != scaling_cuda ] || start=(mpirun -n "$(nvidia-smi -L | wc -l)" --bind-to none)
+  if ! out=$(timeout 300 "${start[@]}" "$programs/benchmark_$1" --json "benchmarks/results/$1.json"); then
     echo "$out"
     echo "$1 failed: its tables stay as they are"
     failed+=("$1")
