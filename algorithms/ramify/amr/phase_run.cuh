@@ -76,8 +76,8 @@ class phase_run {
       limits_.emplace(launch_limit_values{.pending_launches = config.pending_launches});
     }
     runtime::run_setup setup("amr_run", config, "amr_config.flat_loop", parts.stream, {});
-    // On an H200, a step of a mesh of 64^2 cells with 3 levels takes 28 us by the host and 32 us by
-    // a graph; with subcycling, 171 and 214 us. On large meshes the launches overlap with the grids.
+    // On an H200, a step of a mesh of 64^2 cells with 3 levels takes 28 us by the host and 32 us
+    // by a graph; with subcycling, 171 and 214 us. On large meshes launches overlap with grids.
     setup.prefer_host("the host launches steps ahead, which costs less than a graph");
     choose_route(setup, steps);
     control_.emplace(parts.scratch.data(), setup, parts.recorder);
