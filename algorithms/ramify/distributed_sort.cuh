@@ -17,8 +17,8 @@
 /// Algorithm      Sample sort: each rank sorts its elements (quicksort), takes regular samples, and
 ///                sends each other rank its part. Equal keys are divided, too. The keys are sent
 ///                once; with equal parts, about 5 % of them a second time.
-/// Scratch        Memory for the elements of the rank's part, in addition to that of quicksort(),
-///                and 20 ranks^2 samples on each rank.
+/// Scratch        Twice the memory of the elements of the rank's part, or that of quicksort() if it
+///                is more, and 20 ranks^2 samples on each rank.
 /// Collective     All ranks must call the function with the same configuration. It runs in
 ///                communicator::run(): if a rank throws, all do.
 /// Waits          The functions return when the rank's part is complete.

@@ -9,7 +9,7 @@
 #include <numeric>
 #include <ramify/cluster/communicator.hpp>
 #include <ramify/distributed_sort/config.hpp>
-#include <ramify/distributed_sort/merge_runs.cuh>
+#include <ramify/distributed_sort/run_merger.cuh>
 #include <ramify/distributed_sort/splitters.cuh>
 #include <ramify/quicksort/tuning.cuh>
 #include <ramify/runtime/buffer.cuh>
@@ -32,26 +32,13 @@ inline constexpr std::uint64_t samples_per_rank_and_part = 20;
 /// long as six passes over them.
 inline constexpr std::size_t max_merged_runs = 64;
 
-/// The elements of this rank in device memory.
-template <class Key, class Value>
-struct rank_elements {
-  static constexpr bool has_values = !std::is_same_v<Value, no_value>;
-
-  device_buffer<Key> keys;
-  device_buffer<Value> values;  ///< empty if there are none
-
-  [[nodiscard]] std::uint64_t size() const { return keys.size(); }
-  [[nodiscard]] static rank_elements make(std::uint64_t n, cudaStream_t stream) {
-    return {device_buffer<Key>(n, stream), device_buffer<Value>(has_values ? n : 0, stream)};
-  }
-};
-
 /// A distributed sort on one rank. `local_sort(elements)` sorts elements of this rank and returns
 /// the report.
 template <class Key, class Value, class Compare, class LocalSort>
 class sort_run {
   using elements = rank_elements<Key, Value>;
   using order = quicksort::sort_order<Key, Compare>;
+  using merger = run_merger<Key, Value, order>;
 
  public:
   sort_run(communicator& comm, Compare compare, cudaStream_t stream,
@@ -75,15 +62,13 @@ class sort_run {
     if (ranks_ > 1 && n > 0) {
       // 2. Choose splitters, and find them among the elements of each rank.
       const std::vector<std::uint64_t> counts = choose_parts(mine, sizes, n, report);
-      // 3. Send each part to its rank.
-      const std::vector<std::uint64_t> received = redistribute(mine, counts);
-      // 4. Merge the sorted runs that have come from the ranks.
-      if (!merge(mine, received, report)) {
+      // 3. Send each part to its rank, and merge the sorted runs that have come from the ranks.
+      if (!exchange_and_merge(mine, counts, report)) {
         const quicksort_report second = local_sort_(mine);
         add_part(report, second);
         report.merge_sorted_segments += second.merge_sorted_segments;
       }
-      // 5. Move the ends of the parts.
+      // 4. Move the ends of the parts.
       sizes = comm_.all_gather(mine.size());
       if (config_.parts == sorted_parts::equal) {
         static_cast<void>(redistribute(mine, counts_of_equal_parts(sizes, n)));
@@ -168,69 +153,72 @@ class sort_run {
     return counts;
   }
 
-  /// Merges sorted runs, `sizes[0]` elements, then `sizes[1]`, and so on. Adds the grids to the
-  /// report. Returns false, with the elements in another order, if sorting them takes less time, or
-  /// if the comparator is not a strict weak order.
-  [[nodiscard]] bool merge(elements& mine, const std::vector<std::uint64_t>& sizes,
-                           distributed_sort_report& report) {
-    const phase_range range("distributed sort: merge");
-    std::vector<std::uint64_t> ends;  // of the runs
-    for (std::uint64_t end = 0; const std::uint64_t size : sizes) {
-      if (size > 0) ends.push_back(end += size);
-    }
-    if (ends.size() > max_merged_runs) return false;
-    trace_recorder recorder(config_.sort.trace, stream_);
-    const device_buffer<unsigned> differs(1, stream_);
-    clear_memory(differs.data(), 1, stream_, "clearing a flag");
-    elements next = elements::make(ends.size() > 1 ? mine.size() : 0, stream_);
-    bool is_consistent = true;
-    while (ends.size() > 1 && is_consistent) {
-      std::vector<std::uint64_t> merged_ends;
-      for (std::size_t i = 0; i < ends.size(); i += 2) {
-        const std::uint64_t begin = i == 0 ? 0 : ends[i - 1];
-        const std::uint64_t end = ends[std::min(i + 1, ends.size() - 1)];
-        merge_pair(mine, next, {begin, ends[i], end}, differs.data(), recorder.ticket());
-        ++report.host_grids;
-        merged_ends.push_back(end);
-      }
-      if constexpr (!order::known_strict_weak) {
-        is_consistent = read_back(differs.data(), stream_, "merging runs") == 0;
-      }
-      if (is_consistent) std::swap(mine, next);
-      ends = std::move(merged_ends);
-    }
-    check(cudaStreamSynchronize(stream_), "merging runs");
-    recorder.read();
-    return is_consistent;
-  }
-
-  /// Launches the merge of two runs. The second one may be empty.
-  void merge_pair(const elements& from, const elements& to, const run_pair& runs, unsigned* differs,
-                  const trace_ticket& ticket) {
-    using tile = merge_tile<typename order::code>;
-    const auto blocks = static_cast<unsigned>((runs.end - runs.begin - 1) / tile::size + 1);
-    check(launch(merge_runs<Key, Value, order>, {blocks, tile::threads}, stream_,
-                 key_value_arrays<Key, Value>{from.keys.data(), from.values.data()},
-                 key_value_arrays<Key, Value>{to.keys.data(), to.values.data()}, runs,
-                 order{compare_}, differs, ticket)
-              .code(),
-          "merging runs");
-  }
-
-  /// Sends the first counts[0] elements to rank 0, the next counts[1] to rank 1, and so on. Returns
-  /// the numbers of elements that this rank has got from each rank; they are in this order.
-  std::vector<std::uint64_t> redistribute(elements& mine,
-                                          const std::vector<std::uint64_t>& counts) {
-    const phase_range range("distributed sort: exchange");
+  /// Sends the first counts[0] elements to rank 0, the next counts[1] to rank 1, and so on, and
+  /// merges this rank's run with the runs that it gets; `mine` becomes the result. Adds the grids to
+  /// the report. Returns false, with the elements in another order, if sorting them takes less
+  /// time, or if the comparator is not a strict weak order.
+  [[nodiscard]] bool exchange_and_merge(elements& mine, const std::vector<std::uint64_t>& counts,
+                                        distributed_sort_report& report) {
+    const phase_range range("distributed sort: exchange and merge");
+    // 1. The own run stays where it is.
     const std::vector<std::uint64_t> received = comm_.all_to_all(counts);
-    const std::uint64_t n = std::accumulate(received.begin(), received.end(), std::uint64_t{0});
-    elements next = elements::make(n, stream_);
-    comm_.all_to_all_v(mine.keys.data(), counts, next.keys.data(), received, stream_);
-    if constexpr (elements::has_values) {
-      comm_.all_to_all_v(mine.values.data(), counts, next.values.data(), received, stream_);
+    elements others = exchange(mine, counts, received, false);
+    std::vector<typename merger::run> runs;  // in the order of the ranks
+    for (std::uint64_t r = 0, begin = 0; r < ranks_; ++r) {
+      if (r == rank_) {
+        const auto own = std::accumulate(counts.begin(), counts.begin() + r, std::uint64_t{0});
+        runs.push_back({mine.from(own), received[r]});
+      } else {
+        runs.push_back({others.from(begin), received[r]});
+        begin += received[r];
+      }
     }
-    mine = std::move(next);
-    return received;
+    // 2. Merge the runs.
+    elements part = elements::make(others.size(), stream_);
+    trace_recorder recorder(config_.sort.trace, stream_);
+    merger by_pairs(order{compare_}, part.size(), stream_);
+    bool is_sorted = false;
+    if (ranks_ <= max_merged_runs) {
+      is_sorted = by_pairs.merge(std::move(runs), part, others, recorder.ticket());
+      report.host_grids += by_pairs.grids();
+    } else {
+      by_pairs.copy(runs, part);
+    }
+    comm_.synchronize(stream_);
+    recorder.read();
+    mine = std::move(part);
+    return is_sorted;
+  }
+
+  /// Sends the first counts[0] elements to rank 0, the next counts[1] to rank 1, and so on. `mine`
+  /// becomes what this rank gets, in the order of the ranks.
+  void redistribute(elements& mine, const std::vector<std::uint64_t>& counts) {
+    const phase_range range("distributed sort: move the ends");
+    mine = exchange(mine, counts, comm_.all_to_all(counts), true);
+  }
+
+  /// Sends parts of `mine` as redistribute() does. Returns what this rank gets, received[0] elements
+  /// from rank 0, then received[1] from rank 1, and so on. Unless `with_own`, it begins with the
+  /// elements of the other ranks, and leaves the end as it is.
+  [[nodiscard]] elements exchange(const elements& mine, const std::vector<std::uint64_t>& counts,
+                                  const std::vector<std::uint64_t>& received, bool with_own) {
+    const std::uint64_t n = std::accumulate(received.begin(), received.end(), std::uint64_t{0});
+    elements got = elements::make(n, stream_);
+    const auto exchange_array = [&]<class T>(const T* from, T* to) {
+      std::vector<outgoing_message<T>> out;
+      std::vector<incoming_message<T>> in;
+      for (unsigned r = 0; r < ranks_; ++r) {
+        const bool takes_part = r != rank_ || with_own;
+        if (takes_part && counts[r] > 0) out.push_back({static_cast<int>(r), from, counts[r]});
+        if (takes_part && received[r] > 0) in.push_back({static_cast<int>(r), to, received[r]});
+        from += counts[r];
+        if (takes_part) to += received[r];
+      }
+      comm_.begin_exchange<T>(out, in, stream_).end();
+    };
+    exchange_array(mine.keys.data(), got.keys.data());
+    if constexpr (elements::has_values) exchange_array(mine.values.data(), got.values.data());
+    return got;
   }
 
   communicator& comm_;

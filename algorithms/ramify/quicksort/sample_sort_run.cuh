@@ -141,12 +141,14 @@ class sample_sort_run {
 
   /// Returns the target number of buckets of the root without equality buckets: a power of two.
   static unsigned root_buckets(std::size_t n) {
-    const auto target = [n](int size) { return n / static_cast<unsigned>(size) + 1; };
+    const auto target = [n](std::size_t size) { return n / size + 1; };
     constexpr std::size_t max = tuning::leaf_bucket_limit;
-    const bool makes_leaves = target(tuning::bucket_size) <= max;
-    return static_cast<unsigned>(
-        makes_leaves ? std::min(std::bit_ceil(target(tuning::small_bucket_size)), max)
-                     : std::size_t{tuning::bucket_limit});
+    if (target(tuning::bucket_size) <= max) {
+      return static_cast<unsigned>(std::min(std::bit_ceil(target(tuning::small_bucket_size)), max));
+    }
+    const std::size_t saving = target(std::size_t{tuning::bucket_limit} * tuning::bucket_size);
+    const bool saves_level = saving > tuning::bucket_limit && saving <= tuning::wide_root_limit;
+    return saves_level ? tuning::wide_root_limit : tuning::bucket_limit;
   }
 
   /// Returns the sizes that depend only on the current device. They are computed once per context,
