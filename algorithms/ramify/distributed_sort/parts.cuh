@@ -154,8 +154,8 @@ class sort_run {
   }
 
   /// Sends the first counts[0] elements to rank 0, the next counts[1] to rank 1, and so on, and
-  /// merges this rank's run with the runs that it gets; `mine` becomes the result. Adds the grids to
-  /// the report. Returns false, with the elements in another order, if sorting them takes less
+  /// merges this rank's run with the runs that it gets; `mine` becomes the result. Adds the grids
+  /// to the report. Returns false, with the elements in another order, if sorting them takes less
   /// time, or if the comparator is not a strict weak order.
   [[nodiscard]] bool exchange_and_merge(elements& mine, const std::vector<std::uint64_t>& counts,
                                         distributed_sort_report& report) {
@@ -197,9 +197,9 @@ class sort_run {
     mine = exchange(mine, counts, comm_.all_to_all(counts), true);
   }
 
-  /// Sends parts of `mine` as redistribute() does. Returns what this rank gets, received[0] elements
-  /// from rank 0, then received[1] from rank 1, and so on. Unless `with_own`, it begins with the
-  /// elements of the other ranks, and leaves the end as it is.
+  /// Sends parts of `mine` as redistribute() does. Returns what this rank gets, received[0]
+  /// elements from rank 0, then received[1] from rank 1, and so on. Unless `with_own`, it begins
+  /// with the elements of the other ranks, and leaves the end as it is.
   [[nodiscard]] elements exchange(const elements& mine, const std::vector<std::uint64_t>& counts,
                                   const std::vector<std::uint64_t>& received, bool with_own) {
     const std::uint64_t n = std::accumulate(received.begin(), received.end(), std::uint64_t{0});

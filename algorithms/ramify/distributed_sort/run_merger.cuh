@@ -51,8 +51,8 @@ class run_merger {
 
   /// Merges the runs. `into`, which becomes the result, and `spare` have space for all elements;
   /// runs may be in `spare`, but not in `into`. Returns false, with the elements in another order,
-  /// if the comparator is inconsistent. Asynchronous, unless the comparator may be so. Call it once.
-  /// \throws cuda_error
+  /// if the comparator is inconsistent. Asynchronous, unless the comparator may be so. Call it
+  /// once. \throws cuda_error
   [[nodiscard]] bool merge(std::vector<run> runs, elements& into, elements& spare,
                            const trace_ticket& ticket) {
     std::erase_if(runs, [](const run& r) { return r.size == 0; });
