@@ -77,18 +77,19 @@ class region_exchange {
     under_way_ = ranks_->begin_exchange<real>(out, in, stream_);
   }
 
-  /// Waits for the exchange, and unpacks the regions that were received. Does nothing if none is
-  /// under way. \throws cluster_error
+  /// Unpacks the regions that were received, after the exchange, in the order of the stream. Does
+  /// nothing if none is under way. Wait with communicator::synchronize(). \throws cluster_error
   template <class Kind>
   void end(grids_type& grids, const View& view, const Kind& kind, const region_messages& messages) {
     if (!under_way_) return;
-    under_way_->end();
+    under_way_->end_in_stream(stream_);
     under_way_.reset();
     grids(unpack_regions<View, Kind>, {unsigned(messages.receive.size()), pack_threads}, view, kind,
           messages.receive.data(), static_cast<const real*>(received_.data()));
   }
 
-  /// Exchanges regions, and waits for them. \throws cluster_error, cuda_error
+  /// Exchanges regions in the order of the stream, as begin() and end() do.
+  /// \throws cluster_error, cuda_error
   template <class Kind>
   void run(grids_type& grids, const View& view, const Kind& kind, const region_messages& messages) {
     begin(grids, view, kind, messages);

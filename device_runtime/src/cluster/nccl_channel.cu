@@ -123,6 +123,21 @@ event_handle new_event() {
   return handle;
 }
 
+using stream_handle = unique_handle<cudaStream_t, cudaStreamDestroy>;
+
+/// Returns a stream of the highest priority. The blocks of NCCL's grids then begin before those of
+/// a grid of the caller that was launched earlier and still has blocks to begin.
+stream_handle new_stream() {
+  stream_handle handle(nullptr, {current_context()});
+  int lowest = 0;
+  int highest = 0;
+  check(cudaDeviceGetStreamPriorityRange(&lowest, &highest), "reading the priorities of streams");
+  cudaStream_t stream = nullptr;
+  check(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, highest), "creating a stream");
+  handle.reset(stream);
+  return handle;
+}
+
 class nccl_channel final : public device_channel {
  public:
   nccl_channel(const connection_id& id, int rank, int size) {
@@ -214,6 +229,9 @@ class nccl_channel final : public device_channel {
       static_cast<void>(channel_->is_ready());  // throws if NCCL has failed
       return is_complete(cudaEventQuery(done_.get()), "waiting for messages between GPUs");
     }
+    void block(void* stream) override {
+      check(cudaStreamWaitEvent(as_stream(stream), done_.get(), 0), "ordering two streams");
+    }
 
    private:
     nccl_channel* channel_;
@@ -255,7 +273,7 @@ class nccl_channel final : public device_channel {
   }
 
   ncclComm_t comm_ = nullptr;
-  host_stream stream_;
+  stream_handle stream_ = new_stream();
   event_handle before_ = new_event();
 };
 
