@@ -28,6 +28,7 @@
 #include <ramify/amr/value_slots.hpp>
 #include <ramify/cluster/communicator.hpp>
 #include <ramify/runtime/phase_range.cuh>
+#include <ramify/runtime/stream.cuh>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -101,10 +102,15 @@ class distributed_mesh final : public device_mesh<Physics, n, Criterion, mesh_pa
                      grids_type& grids) {
     link_ = link;
     launch_phase(now, fill, grids);
+    mark_end_of_phase();
     const bool is_step = now.next == phase::step;
     if (is_step || (now.next == phase::average_down && !now.regrid.building)) {
       for_each_following(this->view(), now, now.clock.steps + (is_step ? now.clock.batch : 0),
-                         [&](const run_state& next) { launch_phase(next, fill, grids); });
+                         [&](const run_state& next) {
+                           launch_phase(next, fill, grids);
+                           ranks_->synchronize(marks_.get());
+                           mark_end_of_phase();
+                         });
     }
     ranks_->synchronize(this->stream());
   }
@@ -210,6 +216,14 @@ class distributed_mesh final : public device_mesh<Physics, n, Criterion, mesh_pa
   [[nodiscard]] std::uint64_t moved_blocks() const { return moved_blocks_; }
 
  private:
+  /// Lets ranks_->synchronize(marks_.get()) wait for the phase that was launched last, and not for
+  /// later ones. So at most two phases are in the stream. If it were full, a launch would wait in
+  /// the driver, which does not poll for errors of other ranks.
+  void mark_end_of_phase() {
+    mark_.record(this->stream());
+    mark_.block(marks_.get());
+  }
+
   /// Launches a phase after what the host does before it.
   template <class Fill>
   void launch_phase(const run_state& now, const Fill& fill, grids_type& grids) {
@@ -369,6 +383,9 @@ class distributed_mesh final : public device_mesh<Physics, n, Criterion, mesh_pa
   runtime::chain_link link_;
   const region_messages* in_stage_ = nullptr;
   layers stage_layers_{};
+
+  host_stream marks_;
+  host_event mark_ = host_event::without_time();
 
   part_lists lists_;
   device_buffer<unsigned long long> numbers_;
