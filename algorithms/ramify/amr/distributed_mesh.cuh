@@ -132,8 +132,18 @@ class distributed_mesh final : public device_mesh<Physics, n, Criterion, mesh_pa
     const stage_range& range = plan_.stages[all ? 0 : std::size_t(level)];
     return {lists_.stage_nodes.data() + range.begin, range.interior, range.count};
   }
+  void begin_border(grids_type& grids) override {
+    has_border_ = exchange_.is_under_way();
+    if (!has_border_) return;
+    // The exchange began after the earlier work in the stream of the mesh.
+    static_cast<void>(grids.continue_in(border_.get()));
+    exchange_.end(grids, linked(this->view()), stage_layers_, *in_stage_, border_.get());
+  }
   void end_stage(grids_type& grids) override {
-    exchange_.end(grids, linked(this->view()), stage_layers_, *in_stage_);
+    if (!has_border_) return;
+    static_cast<void>(grids.continue_in(this->stream()));
+    end_of_border_.record(border_.get());
+    end_of_border_.block(this->stream());
   }
 
   void share_level(grids_type& grids, int level) override {
@@ -364,7 +374,7 @@ class distributed_mesh final : public device_mesh<Physics, n, Criterion, mesh_pa
     write_slots();
     this->view().finest = plan_.finest;
     this->view().has_interface = plan_.has_interface;
-    exchange_.end(grids, linked(this->view()), blocks{}, moved);
+    exchange_.end(grids, linked(this->view()), blocks{}, moved, this->stream());
     ranks_->synchronize(this->stream());
     lists_ = part_lists(plan_, this->stream());
   }
@@ -383,6 +393,11 @@ class distributed_mesh final : public device_mesh<Physics, n, Criterion, mesh_pa
   runtime::chain_link link_;
   const region_messages* in_stage_ = nullptr;
   layers stage_layers_{};
+
+  // The border blocks of a stage, which begin before the remaining interior ones.
+  host_stream border_ = host_stream::of_highest_priority();
+  host_event end_of_border_ = host_event::without_time();
+  bool has_border_ = false;
 
   host_stream marks_;
   host_event mark_ = host_event::without_time();

@@ -132,21 +132,6 @@ event_handle new_event() {
   return handle;
 }
 
-using stream_handle = unique_handle<cudaStream_t, cudaStreamDestroy>;
-
-/// Returns a stream of the highest priority. The blocks of NCCL's grids then begin before those of
-/// a grid of the caller that was launched earlier and still has blocks to begin.
-stream_handle new_stream() {
-  stream_handle handle(nullptr, {current_context()});
-  int lowest = 0;
-  int highest = 0;
-  check(cudaDeviceGetStreamPriorityRange(&lowest, &highest), "reading the priorities of streams");
-  cudaStream_t stream = nullptr;
-  check(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, highest), "creating a stream");
-  handle.reset(stream);
-  return handle;
-}
-
 /// A call in a thread of its own. If it never returns, the thread stays until the process ends.
 class separate_call {
  public:
@@ -343,7 +328,8 @@ class nccl_channel final : public device_channel {
   std::shared_ptr<ncclComm_t> comm_ = std::make_shared<ncclComm_t>(nullptr);
   separate_call call_;
   std::set<connection_use> uses_;
-  stream_handle stream_ = new_stream();
+  // NCCL's blocks begin before those of a large grid of the caller that was launched earlier.
+  host_stream stream_ = host_stream::of_highest_priority();
   event_handle before_ = new_event();
 };
 
