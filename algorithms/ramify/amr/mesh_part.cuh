@@ -60,7 +60,7 @@ class part_communication {
   /// Starts the exchange of the values that stage `stage` reads on a level or on all levels.
   /// Returns the blocks to advance.
   [[nodiscard]] virtual stage_blocks begin_stage(grids_type&, int stage, int level) = 0;
-  /// After the launch of the interior blocks: lets later grids run beside them, after that exchange.
+  /// After the launch of the interior blocks: lets later grids run beside them, after the exchange.
   virtual void begin_border(grids_type&) = 0;
   /// Lets later grids run after all blocks of the stage.
   virtual void end_stage(grids_type&) = 0;

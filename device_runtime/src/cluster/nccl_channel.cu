@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Moves data between GPUs with NCCL. NCCL connects two ranks in the first call that needs it, and
 // such a call waits for the other rank; it runs in a thread of its own, so that this one can poll
-// for errors. Later calls wait for no rank. (A nonblocking communicator of NCCL makes each call in a
-// new thread, which takes 80 us.) ncclCommAbort() ends operations that wait. NCCL is loaded at run
-// time, so that programs start without it.
+// for errors. Later calls wait for no rank. (A nonblocking communicator of NCCL makes each call in
+// a new thread, which takes 80 us.) ncclCommAbort() ends operations that wait. NCCL is loaded at
+// run time, so that programs start without it.
 #include <dlfcn.h>
 #include <nccl.h>
 
