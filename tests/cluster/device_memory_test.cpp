@@ -129,6 +129,56 @@ BOOST_AUTO_TEST_CASE(exchanges_overlap_with_kernels) {
   BOOST_TEST(download(other) == expected, boost::test_tools::per_element());
 }
 
+BOOST_AUTO_TEST_CASE(calls_in_the_order_of_a_stream_see_each_other_s_results) {
+  communicator comm(here);
+  const ramify::host_stream stream;
+  constexpr std::size_t n = 5000;
+  const auto ranks = static_cast<std::uint32_t>(comm.size());
+  const int next = (comm.rank() + 1) % comm.size();
+  const int previous = (comm.rank() + comm.size() - 1) % comm.size();
+  const ramify::device_buffer<std::uint32_t> from(n, stream.get());
+  const ramify::device_buffer<std::uint32_t> to(n, stream.get());
+  const std::vector<ramify::outgoing_message<std::uint32_t>> out{{next, from.data(), n}};
+  const std::vector<ramify::incoming_message<std::uint32_t>> in{{previous, to.data(), n}};
+  for (std::uint32_t round = 0; round < 3; ++round) {
+    launch_count(from.data(), n, static_cast<int>(10 * round) * comm.rank(), stream.get());
+    auto messages = comm.begin_exchange<std::uint32_t>(out, in, stream.get());
+    messages.end_in_stream(stream.get());
+    comm.all_reduce_in_stream(to.data(), n, reduction::sum, stream.get());
+    launch_count(from.data(), n, 0, stream.get());  // not before the messages are sent
+  }
+  comm.synchronize(stream.get());
+  std::vector<std::uint32_t> expected(n);
+  for (std::uint32_t i = 0; i < n; ++i) expected[i] = ranks * i + 10 * ranks * (ranks - 1);
+  BOOST_TEST(download(to) == expected, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(an_exchange_ends_once) {
+  communicator comm(here);
+  auto messages = comm.begin_exchange<int>({}, {});
+  messages.end_in_stream();
+  BOOST_CHECK_THROW(messages.end(), std::logic_error);
+  BOOST_CHECK_THROW(messages.end_in_stream(), std::logic_error);
+}
+
+BOOST_AUTO_TEST_CASE(an_exception_ends_work_in_the_order_of_a_stream) {
+  // Without the check, operations that no other rank will join are in the stream.
+  for (const int failing_round : {0, 2}) {
+    communicator comm({.backend = here.backend, .check_calls = false});
+    const ramify::host_stream stream;
+    const int last = comm.size() - 1;
+    const auto numbers = tests::zeros<double>(100'000);
+    BOOST_CHECK_EXCEPTION(comm.run([&] {
+      for (int round = 0; round < 4; ++round) {
+        if (comm.rank() == last && round == failing_round) throw std::runtime_error("on one rank");
+        comm.all_reduce_in_stream(numbers.data(), numbers.size(), reduction::sum, stream.get());
+      }
+      comm.synchronize(stream.get());
+    }),
+                          ramify::cluster_error, tests::names("on one rank"));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(an_exception_ends_calls_on_device_memory) {
   communicator comm(here);
   const int last = comm.size() - 1;

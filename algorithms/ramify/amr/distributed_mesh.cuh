@@ -28,6 +28,7 @@
 #include <ramify/amr/value_slots.hpp>
 #include <ramify/cluster/communicator.hpp>
 #include <ramify/runtime/phase_range.cuh>
+#include <ramify/runtime/stream.cuh>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -59,6 +60,7 @@ class distributed_mesh final : public device_mesh<Physics, n, Criterion, mesh_pa
         exchange_(ranks, stream),
         leaves_of_ranks_(ranks, stream),
         numbers_(combined_rates, stream) {
+    roots_ = base::ordered_roots();
     this->view().host = this;
     this->view().rank = ranks.rank();
   }
@@ -69,7 +71,7 @@ class distributed_mesh final : public device_mesh<Physics, n, Criterion, mesh_pa
   void order_roots() {
     base::order_roots();
     const mesh_tree<dim>& shape = this->view().tree;
-    tree_copy<dim> tree(shape, this->ordered_roots(), shape.root_count());
+    tree_copy<dim> tree(shape, roots_, shape.root_count());
     for (unsigned root = 0; root < shape.root_count(); ++root) {
       tree.places[root] = shape.place_of_root(root);
     }
@@ -79,7 +81,7 @@ class distributed_mesh final : public device_mesh<Physics, n, Criterion, mesh_pa
   /// Divides the blocks of a saved state, and sends the values of its leaves from rank 0, where
   /// `packed` has them, to their ranks. Collective. \throws cluster_error, cuda_error
   void scatter(const host_forest<dim>& forest, const std::byte* packed) {
-    tree_copy<dim> tree(this->view().tree, this->ordered_roots(), forest.places.size());
+    tree_copy<dim> tree(this->view().tree, roots_, forest.places.size());
     std::ranges::copy(forest.places, tree.places.begin());
     std::ranges::copy(forest.parents, tree.parents.begin());
     std::ranges::copy(forest.first_children, tree.first_children.begin());
@@ -93,28 +95,31 @@ class distributed_mesh final : public device_mesh<Physics, n, Criterion, mesh_pa
 
   // ---- phases ----------------------------------------------------------------------------------
 
-  /// Launches the phase that is due in `now`, and communicates. \throws cluster_error, cuda_error
+  /// Launches the phase that is due in `now`, and communicates in the order of the stream.
+  /// Launches the phases after it that need no state of the device, too, and waits for all.
   template <class Fill>
-  void launch_phase(const run_state& now, const runtime::chain_link& link, const Fill& fill,
-                    grids_type& grids) {
-    now_ = now;
+  void launch_phases(const run_state& now, const runtime::chain_link& link, const Fill& fill,
+                     grids_type& grids) {
     link_ = link;
-    prepare(now, grids);
-    const bool by_own_lists = now.next == phase::step || now.next == phase::average_down;
-    run_state due = now;
-    if (by_own_lists) due.mesh = own_blocks(now.mesh, plan_);
-    const view_type view = by_own_lists ? own_view() : linked(this->view());
-    if (now.next == phase::step) {
-      launch_steps<false>(view, due.mesh, due.clock.batch, grids);
-    } else {
-      launch_regrid_phase(view, due, fill, grids);
+    launch_phase(now, fill, grids);
+    mark_end_of_phase();
+    const bool is_step = now.next == phase::step;
+    if (is_step || (now.next == phase::average_down && !now.regrid.building)) {
+      for_each_following(this->view(), now, now.clock.steps + (is_step ? now.clock.batch : 0),
+                         [&](const run_state& next) {
+                           launch_phase(next, fill, grids);
+                           ranks_->synchronize(marks_.get());
+                           mark_end_of_phase();
+                         });
     }
+    ranks_->synchronize(this->stream());
   }
 
   void combine_rates(grids_type& grids) override {
+    if (ranks_->size() == 1) return;
     const view_type view = own_view();
     grids(pack_rates<view_type>, {1, 1}, view, lists_.leaf_numbers.data(), numbers_.data());
-    ranks_->all_reduce(numbers_.data(), numbers_.size(), reduction::max, this->stream());
+    ranks_->all_reduce_in_stream(numbers_.data(), numbers_.size(), reduction::max, this->stream());
     grids(unpack_rates<view_type>, {1, 1}, view, numbers_.data());
   }
 
@@ -127,8 +132,18 @@ class distributed_mesh final : public device_mesh<Physics, n, Criterion, mesh_pa
     const stage_range& range = plan_.stages[all ? 0 : std::size_t(level)];
     return {lists_.stage_nodes.data() + range.begin, range.interior, range.count};
   }
+  void begin_border(grids_type& grids) override {
+    has_border_ = exchange_.is_under_way();
+    if (!has_border_) return;
+    // The exchange began after the earlier work in the stream of the mesh.
+    static_cast<void>(grids.continue_in(border_.get()));
+    exchange_.end(grids, linked(this->view()), stage_layers_, *in_stage_, border_.get());
+  }
   void end_stage(grids_type& grids) override {
-    exchange_.end(grids, linked(this->view()), stage_layers_, *in_stage_);
+    if (!has_border_) return;
+    static_cast<void>(grids.continue_in(this->stream()));
+    end_of_border_.record(border_.get());
+    end_of_border_.block(this->stream());
   }
 
   void share_level(grids_type& grids, int level) override {
@@ -144,6 +159,7 @@ class distributed_mesh final : public device_mesh<Physics, n, Criterion, mesh_pa
   }
 
   void combine_tags(grids_type& grids) override {
+    if (ranks_->size() == 1) return;
     const regrid_state& regrid = now_.regrid;
     const unsigned count = regrid.refine_count == 0
                                ? now_.mesh.leaves
@@ -152,7 +168,7 @@ class distributed_mesh final : public device_mesh<Physics, n, Criterion, mesh_pa
     if (words_.size() < words) words_ = device_buffer<unsigned>(words, this->stream());
     const view_type view = linked(this->view());
     grids(pack_tags<view_type>, {blocks_for(words), list_threads}, view, count, words_.data());
-    ranks_->all_reduce(words_.data(), words, reduction::sum, this->stream());
+    ranks_->all_reduce_in_stream(words_.data(), words, reduction::sum, this->stream());
     grids(unpack_tags<view_type>, {blocks_for(count), list_threads}, view, count, words_.data());
   }
 
@@ -210,6 +226,30 @@ class distributed_mesh final : public device_mesh<Physics, n, Criterion, mesh_pa
   [[nodiscard]] std::uint64_t moved_blocks() const { return moved_blocks_; }
 
  private:
+  /// Lets ranks_->synchronize(marks_.get()) wait for the phase that was launched last, and not for
+  /// later ones. So at most two phases are in the stream. If it were full, a launch would wait in
+  /// the driver, which does not poll for errors of other ranks.
+  void mark_end_of_phase() {
+    mark_.record(this->stream());
+    mark_.block(marks_.get());
+  }
+
+  /// Launches a phase after what the host does before it.
+  template <class Fill>
+  void launch_phase(const run_state& now, const Fill& fill, grids_type& grids) {
+    now_ = now;
+    prepare(now, grids);
+    const bool by_own_lists = now.next == phase::step || now.next == phase::average_down;
+    run_state due = now;
+    if (by_own_lists) due.mesh = own_blocks(now.mesh, plan_);
+    const view_type view = by_own_lists ? own_view() : linked(this->view());
+    if (now.next == phase::step) {
+      launch_steps<false>(view, due.mesh, due.clock.batch, grids);
+    } else {
+      launch_regrid_phase(view, due, fill, grids);
+    }
+  }
+
   [[nodiscard]] view_type linked(view_type view) const {
     static_cast<runtime::chain_link&>(view) = link_;
     return view;
@@ -312,8 +352,7 @@ class distributed_mesh final : public device_mesh<Physics, n, Criterion, mesh_pa
   void redistribute(const run_state& now, grids_type& grids) {
     const phase_range range("amr: redistribute");
     const mesh_tree<dim>& shape = this->view().tree;
-    tree_copy<dim> tree(shape, this->ordered_roots(),
-                        std::size_t(shape.first_of_family(now.mesh.families)));
+    tree_copy<dim> tree(shape, roots_, std::size_t(shape.first_of_family(now.mesh.families)));
     read_tree(tree);
     const int rank = ranks_->rank();
     const int ranks = ranks_->size();
@@ -335,13 +374,15 @@ class distributed_mesh final : public device_mesh<Physics, n, Criterion, mesh_pa
     write_slots();
     this->view().finest = plan_.finest;
     this->view().has_interface = plan_.has_interface;
-    exchange_.end(grids, linked(this->view()), blocks{}, moved);
+    exchange_.end(grids, linked(this->view()), blocks{}, moved, this->stream());
+    ranks_->synchronize(this->stream());
     lists_ = part_lists(plan_, this->stream());
   }
 
   communicator* ranks_;
   region_exchange<view_type> exchange_;
   leaf_exchange<view_type> leaves_of_ranks_;
+  std::vector<int> roots_;  // in Morton order
   value_slots slots_;
   std::vector<int> owners_;  // [node]
   part_plan plan_;
@@ -353,6 +394,14 @@ class distributed_mesh final : public device_mesh<Physics, n, Criterion, mesh_pa
   const region_messages* in_stage_ = nullptr;
   layers stage_layers_{};
 
+  // The border blocks of a stage, which begin before the remaining interior ones.
+  host_stream border_ = host_stream::of_highest_priority();
+  host_event end_of_border_ = host_event::without_time();
+  bool has_border_ = false;
+
+  host_stream marks_;
+  host_event mark_ = host_event::without_time();
+
   part_lists lists_;
   device_buffer<unsigned long long> numbers_;
   device_buffer<unsigned> words_;
@@ -363,10 +412,10 @@ template <class Mesh, class Fill>
 struct distributed_program : Mesh::view_type {
   Fill fill;
 
-  /// Instantiates launch_phase() and its kernels in nvcc's pass for the device, which does not see
+  /// Instantiates launch_phases() and its kernels in nvcc's pass for the device, which does not see
   /// the call below.
-  using host_phase = std::integral_constant<decltype(&Mesh::template launch_phase<Fill>),
-                                            &Mesh::template launch_phase<Fill>>;
+  using host_phase = std::integral_constant<decltype(&Mesh::template launch_phases<Fill>),
+                                            &Mesh::template launch_phases<Fill>>;
 
   [[nodiscard]] __host__ __device__ static unsigned slots_of(const run_state&) { return 0; }
 
@@ -374,7 +423,7 @@ struct distributed_program : Mesh::view_type {
   __host__ __device__ void launch_step([[maybe_unused]] const run_state& now,
                                        [[maybe_unused]] Grids& grids) const {
 #if !defined(__CUDA_ARCH__)
-    static_cast<Mesh*>(this->host)->launch_phase(now, *this, fill, grids);
+    static_cast<Mesh*>(this->host)->launch_phases(now, *this, fill, grids);
 #endif
   }
 };

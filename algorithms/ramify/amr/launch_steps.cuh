@@ -35,7 +35,7 @@ __host__ __device__ void launch_stage(const View& view, Grids& grids, const int*
 }
 
 /// Launches a stage for the nodes of a level, or of all levels. Blocks that read no values of other
-/// processes are advanced while these values are exchanged.
+/// processes are advanced while these values are exchanged, and beside the other blocks.
 template <class View, class Grids>
 __host__ __device__ void launch_exchanged_stage(const View& view, Grids& grids, int level,
                                                 const int* nodes, unsigned count,
@@ -43,9 +43,10 @@ __host__ __device__ void launch_exchanged_stage(const View& view, Grids& grids, 
   if constexpr (View::is_part) {
     const stage_blocks blocks = view.begin_stage(grids, stage.index, level);
     launch_stage(view, grids, blocks.nodes, blocks.interior, stage);
-    view.end_stage(grids);
+    view.begin_border(grids);
     launch_stage(view, grids, blocks.nodes + blocks.interior, blocks.count - blocks.interior,
                  stage);
+    view.end_stage(grids);
   } else {
     launch_stage(view, grids, nodes, count, stage);
   }

@@ -60,7 +60,9 @@ class part_communication {
   /// Starts the exchange of the values that stage `stage` reads on a level or on all levels.
   /// Returns the blocks to advance.
   [[nodiscard]] virtual stage_blocks begin_stage(grids_type&, int stage, int level) = 0;
-  /// Waits for that exchange.
+  /// After the launch of the interior blocks: lets later grids run beside them, after the exchange.
+  virtual void begin_border(grids_type&) = 0;
+  /// Lets later grids run after all blocks of the stage.
   virtual void end_stage(grids_type&) = 0;
   /// After a level's step: the values before and after it, which the next finer levels read.
   virtual void share_level(grids_type&, int level) = 0;
@@ -100,6 +102,12 @@ struct mesh_part {
     return host->begin_stage(grids, stage, level);
 #else
     return {};
+#endif
+  }
+  template <class Grids>
+  __host__ __device__ void begin_border([[maybe_unused]] Grids& grids) const {
+#if !defined(__CUDA_ARCH__)
+    host->begin_border(grids);
 #endif
   }
   template <class Grids>

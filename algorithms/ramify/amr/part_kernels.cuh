@@ -134,7 +134,7 @@ __global__ void pack_tags(View view, unsigned count, unsigned* words) {
   const traced here(view.trace, __func__);
   const unsigned word = blockIdx.x * blockDim.x + threadIdx.x;
   const unsigned first = word * tags_per_word;
-  if (first >= count) return;
+  if (first >= count || view.state->next != phase::tag) return;  // launched ahead
   unsigned bits = 0;
   for (unsigned i = 0; i < tags_per_word && first + i < count; ++i) {
     const int node = block_to_tag(view, first + i);
@@ -152,7 +152,7 @@ template <class View>
 __global__ void unpack_tags(View view, unsigned count, const unsigned* words) {
   const traced here(view.trace, __func__);
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= count) return;
+  if (i >= count || view.state->next != phase::tag) return;  // launched ahead
   const int node = block_to_tag(view, i);
   if (view.owns(node)) return;
   const unsigned found = words[i / tags_per_word] >> (2 * (i % tags_per_word)) & 3u;

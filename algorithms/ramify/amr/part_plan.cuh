@@ -22,7 +22,6 @@
 #include <cstdint>
 #include <ramify/amr/division.cuh>
 #include <ramify/amr/mesh.cuh>
-#include <tuple>
 #include <vector>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
@@ -50,8 +49,8 @@ class region_collector {
   /// Notes that the rank `to` reads a region whose values the rank `from` has.
   void add(int from, int to, const block_region& region) {
     if (from == to) return;
-    if (from == rank_) sent_.emplace_back(to, region.node, region.face);
-    if (to == rank_) received_.emplace_back(from, region.node, region.face);
+    if (from == rank_) sent_.push_back(entry_of(to, region));
+    if (to == rank_) received_.push_back(entry_of(from, region));
   }
   /// Returns the regions without duplicates, in the order of rank, node and face.
   [[nodiscard]] region_lists lists() {
@@ -62,16 +61,25 @@ class region_collector {
   }
 
  private:
-  using entry = std::tuple<int, int, int>;  // peer, node, face
+  using entry = std::uint64_t;  // peer, node and face, in the order of their importance
+
+  static constexpr unsigned face_bits = 4;
+  static constexpr unsigned node_bits = 32;
+
+  [[nodiscard]] static entry entry_of(int peer, const block_region& region) {
+    const entry of_node = entry(unsigned(peer)) << node_bits | unsigned(region.node);
+    return of_node << face_bits | unsigned(region.face);
+  }
 
   void order(std::vector<entry>& entries, std::vector<block_region>& regions,
              std::vector<unsigned>& counts) const {
     std::ranges::sort(entries);
     entries.erase(std::unique(entries.begin(), entries.end()), entries.end());
     counts.assign(std::size_t(ranks_), 0);
-    for (const auto& [peer, node, face] : entries) {
-      regions.push_back({node, face});
-      ++counts[std::size_t(peer)];
+    for (const entry e : entries) {
+      const entry of_node = e >> face_bits;
+      regions.push_back({int(of_node & ~std::uint32_t{0}), int(e & ((1u << face_bits) - 1))});
+      ++counts[std::size_t(of_node >> node_bits)];
     }
   }
 
@@ -141,10 +149,11 @@ void for_each_layer_read(const tree_copy<dim>& copy, int node, Use use) {
 template <int dim>
 class part_planner {
  public:
-  /// Finds what the rank has and exchanges. `owners` is that of divide().
+  /// Finds what the rank has and exchanges. `owners` is that of divide(), for nodes of the copy.
   part_planner(const tree_copy<dim>& copy, const std::vector<int>& owners, int rank, int ranks,
                bool subcycle)
       : copy_(copy), owners_(owners), rank_(rank), ranks_(ranks), subcycle_(subcycle) {
+    find_border();
     list_blocks();
     collect_layers();
     collect_registers();
@@ -169,6 +178,40 @@ class part_planner {
   [[nodiscard]] std::size_t entries() const {
     return subcycle_ ? std::size_t(plan_.finest) + 1 : 1;
   }
+
+  /// Calls use(node) for the nodes in use, in the order of their numbers.
+  template <class Use>
+  void for_each_number(Use use) const {
+    for (std::size_t node = 0; node < owners_.size(); ++node) {
+      if (owners_[node] >= 0) use(int(node));
+    }
+  }
+
+  /// Finds the nodes that may read layers of other ranks. The passes below skip all others, which
+  /// are most nodes of a large mesh.
+  void find_border() {
+    constexpr int faces = mesh_tree<dim>::faces;
+    // 1. Nodes at whose faces there is a block of another rank.
+    std::vector<char> touches(owners_.size(), 0);
+    for_each_number([&](int node) {
+      for (int face = 0; face < faces; ++face) {
+        int other = copy_.neighbor(node, face);
+        if (other == coarser_neighbor) other = copy_.coarse_neighbor(node, face);
+        if (other >= 0 && owner(other) != owner(node)) touches[std::size_t(node)] = 1;
+      }
+    });
+    // 2. Nodes that also read the neighbors of a coarser leaf.
+    is_at_border_ = touches;
+    for_each_number([&](int node) {
+      for (int face = 0; face < faces; ++face) {
+        if (copy_.neighbor(node, face) != coarser_neighbor) continue;
+        if (touches[std::size_t(copy_.coarse_neighbor(node, face))] != 0) {
+          is_at_border_[std::size_t(node)] = 1;
+        }
+      }
+    });
+  }
+  [[nodiscard]] bool is_at_border(int node) const { return is_at_border_[std::size_t(node)] != 0; }
 
   /// Appends the faces of a leaf to finer blocks. Returns whether there are any.
   bool list_corrected(int leaf, std::vector<int>& faces) const {
@@ -230,6 +273,7 @@ class part_planner {
   /// Appends the blocks of a stage, the interior ones first.
   void add_stage(const std::vector<int>& blocks) {
     const auto reads_others = [&](int node) {
+      if (!is_at_border(node)) return false;
       bool found = false;
       for_each_layer_read(copy_, node, [&](int read, int) {
         // With subcycling, the values of coarser levels were exchanged earlier.
@@ -250,9 +294,9 @@ class part_planner {
     region_collector halo(rank_, ranks_);
     collectors same = collectors_for(subcycle_ ? entries() : 0);
     collectors finer = collectors_for(subcycle_ ? entries() : 0);
-    copy_.for_each([&](int node) {
+    for_each_number([&](int node) {
       const bool is_leaf = copy_.tree.is_leaf(node);
-      if (!is_leaf && !subcycle_) return;
+      if (!is_at_border(node) || (!is_leaf && !subcycle_)) return;
       for_each_layer_read(copy_, node, [&](int read, int face) {
         const block_region region{read, face};
         if (is_leaf) halo.add(owner(read), owner(node), region);
@@ -269,18 +313,12 @@ class part_planner {
 
   void collect_registers() {
     collectors registers = collectors_for(entries());
-    copy_.for_each([&](int node) {
-      if (!copy_.tree.is_leaf(node)) return;
+    for_each_number([&](int node) {
+      if (!is_at_border(node)) return;
       for (int face = 0; face < mesh_tree<dim>::faces; ++face) {
-        const int neighbor = copy_.neighbor(node, face);
-        if (neighbor < 0 || copy_.tree.is_leaf(neighbor)) continue;
-        for (int child = 0; child < copy_.tree.siblings; ++child) {
-          // The children of the neighbor that touch the face are on its opposite side.
-          if ((child >> (face / 2) & 1) == face % 2) continue;
-          const int fine = copy_.first_children[std::size_t(neighbor)] + child;
-          registers[entry_of(copy_.level_of(node))].add(owner(fine), owner(node),
-                                                        {fine, opposite(face)});
-        }
+        if (copy_.neighbor(node, face) != coarser_neighbor) continue;
+        const int coarse = copy_.coarse_neighbor(node, face);
+        registers[entry_of(copy_.level_of(coarse))].add(owner(node), owner(coarse), {node, face});
       }
     });
     plan_.registers = lists_of(registers);
@@ -288,7 +326,7 @@ class part_planner {
 
   void collect_children() {
     collectors children = collectors_for(std::size_t(plan_.finest) + 1);
-    copy_.for_each([&](int node) {
+    for_each_number([&](int node) {
       const int parent = copy_.parents[std::size_t(node)];
       if (parent < 0) return;
       children[std::size_t(copy_.level_of(parent))].add(owner(node), owner(parent), {node, 0});
@@ -297,17 +335,18 @@ class part_planner {
   }
 
   void list_present() {
-    plan_.present = plan_.nodes;
+    std::vector<char> is_present(owners_.size(), 0);
+    for (const int node : plan_.nodes) is_present[std::size_t(node)] = 1;
     const auto add = [&](const region_lists& lists) {
-      for (const block_region& region : lists.receive) plan_.present.push_back(region.node);
+      for (const block_region& region : lists.receive) is_present[std::size_t(region.node)] = 1;
     };
     add(plan_.halo);
     for (const auto* lists : {&plan_.same_level, &plan_.finer, &plan_.registers, &plan_.children}) {
       for (const region_lists& one : *lists) add(one);
     }
-    std::ranges::sort(plan_.present);
-    const auto rest = std::ranges::unique(plan_.present);
-    plan_.present.erase(rest.begin(), rest.end());
+    for (std::size_t node = 0; node < is_present.size(); ++node) {
+      if (is_present[node] != 0) plan_.present.push_back(int(node));
+    }
   }
 
   const tree_copy<dim>& copy_;
@@ -315,6 +354,7 @@ class part_planner {
   int rank_;
   int ranks_;
   bool subcycle_;
+  std::vector<char> is_at_border_;  // [node]
   part_plan plan_;
 };
 

@@ -21,6 +21,7 @@
 #include <ramify/amr/refine.cuh>
 #include <ramify/amr/regrid.cuh>
 #include <ramify/runtime/chain_link.cuh>
+#include <utility>
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
@@ -129,6 +130,34 @@ inline constexpr unsigned max_grids_of_regrid = 8;  ///< the maximum for a phase
   return step > regrid ? step : regrid;
 }
 
+/// Calls launch(next) on the host for phases after the due one, `now`, whose grids have known
+/// sizes: `next` has the phase and its batch of steps. `steps` is the run's number of steps at the
+/// end of the due phase. It stops before a phase whose grids may have other sizes. If another phase
+/// is due, because of a fault or the stop time, the grids do nothing.
+template <class View, class Launch>
+void for_each_following(const View& view, const run_state& now, unsigned long long steps,
+                        const Launch& launch) {
+  run_state next = now;
+  next.regrid = {};
+  time_state& clock = next.clock;
+  clock.steps = steps;
+  const bool mesh_may_change = now.regrid.refine_count > 0 || now.regrid.coarsen_count > 0;
+  double ahead = max_steps_ahead;
+  if (std::isfinite(clock.stop)) {
+    const double left = clock.last_dt > 0 ? (clock.stop - clock.time) / clock.last_dt : 0;
+    ahead = std::min(ahead, left);
+  }
+  while (clock.steps <= clock.stop_step && double(clock.steps - now.clock.steps) < ahead) {
+    begin_steps(view, next);
+    launch(std::as_const(next));
+    if (next.next == phase::step) {
+      clock.steps += clock.batch;
+    } else if (mesh_may_change) {
+      return;  // the last regrid changed it, so this one probably does
+    }
+  }
+}
+
 /// The program of the chain of phases. `Fill` gives the cells of new blocks their values.
 template <class View, class Fill>
 struct run_program : View {
@@ -161,10 +190,8 @@ struct run_program : View {
     launch_following(now, now.clock.steps + now.clock.batch, grids);
   }
 
-  /// On the host, launches the phases after the due one without waiting for the state. `steps` is
-  /// the run's number of steps at the end of the due phase. It stops before a phase whose grids may
-  /// have other sizes. If another phase is due, because of a fault or the stop time, the grids do
-  /// nothing.
+  /// On the host, launches the phases after the due one without waiting for the state: those of
+  /// for_each_following().
   template <class Grids>
   __host__ __device__ void launch_following([[maybe_unused]] const run_state& now,
                                             [[maybe_unused]] unsigned long long steps,
@@ -173,26 +200,13 @@ struct run_program : View {
     // The CPU executor runs kernels as host code.
     if (grids.from_kernel() || !launches_ahead) return;
     const View& view = *this;
-    run_state next = now;
-    next.regrid = {};
-    time_state& clock = next.clock;
-    clock.steps = steps;
-    const bool mesh_may_change = now.regrid.refine_count > 0 || now.regrid.coarsen_count > 0;
-    double ahead = max_steps_ahead;
-    if (std::isfinite(clock.stop)) {
-      const double left = clock.last_dt > 0 ? (clock.stop - clock.time) / clock.last_dt : 0;
-      ahead = std::min(ahead, left);
-    }
-    while (clock.steps <= clock.stop_step && double(clock.steps - now.clock.steps) < ahead) {
-      begin_steps(view, next);
+    for_each_following(view, now, steps, [&](const run_state& next) {
       if (next.next == phase::step) {
-        launch_steps<false>(view, now.mesh, clock.batch, grids);
-        clock.steps += clock.batch;
+        launch_steps<false>(view, next.mesh, next.clock.batch, grids);
       } else {
         launch_regrid_phase(view, next, fill, grids);
-        if (mesh_may_change) return;  // the last regrid changed it, so this one probably does
       }
-    }
+    });
 #endif
   }
 

@@ -77,24 +77,28 @@ class region_exchange {
     under_way_ = ranks_->begin_exchange<real>(out, in, stream_);
   }
 
-  /// Waits for the exchange, and unpacks the regions that were received. Does nothing if none is
-  /// under way. \throws cluster_error
+  /// Unpacks the regions that were received, after the exchange, in the order of `stream`, into
+  /// which `grids` launches. Does nothing if none is under way. Later work in the other stream must
+  /// wait for `stream`. The host waits with communicator::synchronize(). \throws cluster_error
   template <class Kind>
-  void end(grids_type& grids, const View& view, const Kind& kind, const region_messages& messages) {
+  void end(grids_type& grids, const View& view, const Kind& kind, const region_messages& messages,
+           cudaStream_t stream) {
     if (!under_way_) return;
-    under_way_->end();
+    under_way_->end_in_stream(stream);
     under_way_.reset();
     grids(unpack_regions<View, Kind>, {unsigned(messages.receive.size()), pack_threads}, view, kind,
           messages.receive.data(), static_cast<const real*>(received_.data()));
   }
 
-  /// Exchanges regions, and waits for them. \throws cluster_error, cuda_error
+  /// Exchanges regions in the order of the stream, as begin() and end() do.
+  /// \throws cluster_error, cuda_error
   template <class Kind>
   void run(grids_type& grids, const View& view, const Kind& kind, const region_messages& messages) {
     begin(grids, view, kind, messages);
-    end(grids, view, kind, messages);
+    end(grids, view, kind, messages, stream_);
   }
 
+  [[nodiscard]] bool is_under_way() const { return under_way_.has_value(); }
   [[nodiscard]] std::size_t bytes() const {
     return (sent_.size() + received_.size()) * sizeof(real);
   }

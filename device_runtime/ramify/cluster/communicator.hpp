@@ -21,8 +21,8 @@
 ///           backend, any memory of the process on the CPU backend. Single values are host values
 ///           on both.
 /// Stream    A call waits for the work that is in `stream` (a cudaStream_t; the CPU backend ignores
-///           it), and returns when its own work is complete. Only begin_exchange() returns earlier.
-///           No call leaves work in `stream`.
+///           it), and returns when its own work is complete. Only begin_exchange() and functions
+///           whose names end in _in_stream return earlier. No other call leaves work in `stream`.
 /// Calls     Functions marked "collective" must be called by all ranks, in the same order, with the
 ///           same arguments where the description says so; cluster_options::check_calls verifies
 ///           this.
@@ -142,6 +142,12 @@ class [[nodiscard("call end(), which waits for the messages")]] message_exchange
   /// Waits until all messages of this rank have been sent and received. Must be called once, before
   /// the communicator is moved or destroyed. \throws cluster_error
   void end();
+  /// Ends the exchange in the order of a stream: later work in `stream` waits for the messages. On
+  /// the CUDA backend the host does not, unless the messages are in host memory; on the CPU backend
+  /// the function is end(). Must be called instead of end(). The arrays must exist until the
+  /// messages are complete. To wait for them use communicator::synchronize(stream), which polls for
+  /// errors: if a rank fails, a wait by another function may never return. \throws cluster_error
+  void end_in_stream(void* stream = nullptr);
 
  private:
   friend class communicator;
@@ -212,7 +218,14 @@ class communicator {
   /// with the same count. The result has the same bits on all ranks. \throws cluster_error
   template <reducible_number T>
   void all_reduce(T* data, std::size_t count, reduction how, void* stream = nullptr) {
-    reduce_numbers(data, count, detail::cluster::type_of<T>, how, stream);
+    reduce_numbers(data, count, detail::cluster::type_of<T>, how, stream, false);
+  }
+  /// Reduces elements as all_reduce() does, in the order of a stream: on the CUDA backend the
+  /// result is in `data` for later work in `stream`, and the host does not wait for it. Wait as
+  /// after message_exchange::end_in_stream(). Collective. \throws cluster_error
+  template <reducible_number T>
+  void all_reduce_in_stream(T* data, std::size_t count, reduction how, void* stream = nullptr) {
+    reduce_numbers(data, count, detail::cluster::type_of<T>, how, stream, true);
   }
   /// Returns the reduction of the values of all ranks, which are host values. Collective.
   /// \throws cluster_error
@@ -298,7 +311,7 @@ class communicator {
   void broadcast_bytes(void* data, std::size_t count, std::size_t element, int root, void* stream);
   void broadcast_value(void* value, std::size_t bytes, int root);
   void reduce_numbers(void* data, std::size_t count, detail::cluster::number_type, reduction,
-                      void* stream);
+                      void* stream, bool in_stream);
   void reduce_value(void* value, detail::cluster::number_type, reduction);
   void gather_bytes(const void* mine, std::span<const std::uint64_t> counts, void* all,
                     std::size_t element, const char* call, void* stream);

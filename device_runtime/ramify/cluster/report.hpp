@@ -15,7 +15,8 @@ struct cluster_report {
   std::uint64_t bytes_sent = 0;      ///< content of messages to other ranks, sum over all ranks
   std::uint64_t bytes_received = 0;  ///< content of messages from other ranks, sum over all ranks
   /// The time in calls of the communicator, of the slowest rank. On the CUDA backend a call also
-  /// waits for the kernels in its stream; this time counts as communication.
+  /// waits for the kernels in its stream; this time counts as communication. Calls in the order of
+  /// a stream wait for no kernels.
   double communication_ms = 0;
   /// The longest time outside of these calls over the mean of all ranks: 1 if all ranks computed
   /// for the same time.

@@ -13,6 +13,7 @@
 #include <ramify/runtime/status.cuh>
 #include <ramify/runtime/stream.cuh>
 #include <ramify/runtime/tasks.cuh>
+#include <utility>
 
 namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 
@@ -116,6 +117,10 @@ class step_launcher {
   /// launched. A kernel calls the task by a tail launch. Requires chain_join::tail_launch.
   template <class Program, class Task>
   __host__ __device__ void then(const Program& program, const Task& task);
+
+  /// Makes the host launch later grids into `stream`. Returns the stream of the earlier ones. The
+  /// caller orders the streams.
+  cudaStream_t continue_in(cudaStream_t stream) { return std::exchange(in_order_, stream); }
 
   [[nodiscard]] __host__ __device__ bool from_kernel() const { return progress_ != nullptr; }
   [[nodiscard]] __host__ __device__ unsigned launched() const { return launched_; }

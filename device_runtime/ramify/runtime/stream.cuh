@@ -126,11 +126,31 @@ class host_stream {
     stream_.reset(stream);
   }
 
+  /// Creates a stream of the highest priority: the blocks of its grids begin before those of a grid
+  /// in another stream that has blocks to begin, too. \throws cuda_error
+  [[nodiscard]] static host_stream of_highest_priority() {
+    host_stream made(nullptr);
+#if RAMIFY_ON_CUDA
+    int lowest = 0;
+    int highest = 0;
+    check(cudaDeviceGetStreamPriorityRange(&lowest, &highest), "reading the priorities of streams");
+    cudaStream_t stream = nullptr;
+    check(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, highest),
+          "creating a stream");
+    made.stream_.reset(stream);
+#else
+    made = host_stream();  // the executor has no priorities
+#endif
+    return made;
+  }
+
   [[nodiscard]] cudaStream_t get() const { return stream_.get(); }
   /// Waits for all work in the stream. \throws cuda_error
   void synchronize() const { check(cudaStreamSynchronize(get()), "waiting for a stream"); }
 
  private:
+  explicit host_stream(std::nullptr_t) { stream_.get_deleter() = {detail::current_context()}; }
+
   detail::unique_handle<cudaStream_t, cudaStreamDestroy> stream_;
 };
 

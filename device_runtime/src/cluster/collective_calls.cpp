@@ -188,7 +188,7 @@ void communicator::broadcast_value(void* value, std::size_t bytes, int root) {
 }
 
 void communicator::reduce_numbers(void* data, std::size_t count, number_type type, reduction how,
-                                  void* stream) {
+                                  void* stream, bool in_stream) {
   state& s = *state_;
   const timed_call timed(s);
   check_enumerator(how, "all_reduce: how");
@@ -196,10 +196,13 @@ void communicator::reduce_numbers(void* data, std::size_t count, number_type typ
   s.check_call("all_reduce", count, bytes_of(type),
                10 * static_cast<std::uint64_t>(type) + static_cast<std::uint64_t>(how));
   if (count == 0) return;
-  if (s.device != nullptr) {
-    run_on_device(s, [&] { return s.device->all_reduce(data, count, type, how, stream); });
-  } else {
+  if (s.device == nullptr) {
     reduce_on_host(s, data, count, type, how);
+  } else {
+    const auto operation =
+        s.on_device([&] { return s.device->all_reduce(data, count, type, how, stream); });
+    s.wait_on_device(*operation, !in_stream);
+    if (in_stream) s.on_device([&] { operation->block(stream); });
   }
   count_reduction(s, count * bytes_of(type));
 }

@@ -29,6 +29,12 @@ void message_exchange::end() {
   messages_->end();
 }
 
+void message_exchange::end_in_stream(void* stream) {
+  if (messages_ == nullptr) throw std::logic_error("message_exchange: end() of an empty exchange");
+  const timed_call timed(messages_->owner());
+  messages_->end_in_stream(stream);
+}
+
 // ---- construction and place ----
 
 communicator::communicator(const cluster_options& options)

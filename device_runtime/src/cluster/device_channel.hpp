@@ -28,6 +28,9 @@ class device_operation {
   /// Returns whether the operation is complete; requires is_started().
   /// \throws std::runtime_error if NCCL or the device has failed
   [[nodiscard]] virtual bool is_done() = 0;
+  /// Makes later work in `stream` (a cudaStream_t) wait for the operation; requires is_started().
+  /// \throws std::runtime_error if the device has failed
+  virtual void block(void* stream) = 0;
 };
 
 /// Moves data between the GPUs of all ranks. No function waits for another rank. Each operation

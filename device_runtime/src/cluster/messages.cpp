@@ -205,10 +205,24 @@ void messages_in_flight::wait_for_headers() {
   }
 }
 
+void messages_in_flight::require_under_way() const {
+  state_->require_intact();
+  if (ended_) throw std::logic_error(std::string(call_) + ": end() was called before");
+}
+
+void messages_in_flight::end_in_stream(void* stream) {
+  if (on_device_ == nullptr) {
+    end();
+    return;
+  }
+  require_under_way();
+  state_->on_device([&] { on_device_->block(stream); });
+  ended_ = true;
+}
+
 void messages_in_flight::end() {
   state& s = *state_;
-  s.require_intact();
-  if (ended_) throw std::logic_error(std::string(call_) + ": end() was called before");
+  require_under_way();
   wait_for_headers();
   start_receives();
   if (on_device_ != nullptr) {

@@ -1,18 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Moves data between GPUs with NCCL. The communicator of NCCL is a nonblocking one: no call waits
-// for another rank, and ncclCommAbort() ends operations that wait. NCCL is loaded at run time, so
-// that programs start without it.
+// Moves data between GPUs with NCCL. NCCL connects two ranks in the first call that needs it, and
+// such a call waits for the other rank; it runs in a thread of its own, so that this one can poll
+// for errors. Later calls wait for no rank. (A nonblocking communicator of NCCL makes each call in
+// a new thread, which takes 80 us.) ncclCommAbort() ends operations that wait. NCCL is loaded at
+// run time, so that programs start without it.
 #include <dlfcn.h>
 #include <nccl.h>
 
 #include <chrono>
+#include <compare>
 #include <cstring>
+#include <functional>
+#include <future>
+#include <memory>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/device_context.cuh>
 #include <ramify/runtime/stream.cuh>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "device_channel.hpp"
 
@@ -123,30 +132,51 @@ event_handle new_event() {
   return handle;
 }
 
+/// A call in a thread of its own. If it never returns, the thread stays until the process ends.
+class separate_call {
+ public:
+  /// Starts `work`, which must own what it uses.
+  void start(int device, std::function<void()> work) {
+    std::packaged_task<void()> task([device, work = std::move(work)] {
+      check(cudaSetDevice(device), "setting the device");
+      work();
+    });
+    done_ = task.get_future();
+    std::thread(std::move(task)).detach();
+  }
+  /// Returns whether no call is under way. \throws what the call has thrown
+  [[nodiscard]] bool is_done() {
+    if (!returns_within(std::chrono::seconds(0))) return false;
+    if (done_.valid()) done_.get();
+    return true;
+  }
+  /// Waits for the call at most for `limit`. Returns whether none is under way.
+  [[nodiscard]] bool returns_within(std::chrono::seconds limit) {
+    return !done_.valid() || done_.wait_for(limit) == std::future_status::ready;
+  }
+
+ private:
+  std::future<void> done_;
+};
+
 class nccl_channel final : public device_channel {
  public:
-  nccl_channel(const connection_id& id, int rank, int size) {
+  nccl_channel(const connection_id& id, int rank, int size, int device) : device_(device) {
     ncclUniqueId unique{};
     static_assert(sizeof unique.internal == sizeof id);
     std::memcpy(unique.internal, id.data(), id.size());
-    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-    config.blocking = 0;
-    check_nccl(nccl().init(&comm_, size, unique, rank, &config), "connecting the GPUs");
+    call_.start(device_, [comm = comm_, unique, rank, size] {
+      ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+      check_nccl(nccl().init(comm.get(), size, unique, rank, &config), "connecting the GPUs");
+    });
   }
   ~nccl_channel() override {
-    if (comm_ == nullptr) return;
+    if (is_aborted_ || !call_.returns_within(std::chrono::seconds(0)) || *comm_ == nullptr) return;
     // An operation that is complete here may still send data that another rank needs.
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
-    ncclResult_t result = nccl().finalize(comm_);
-    while (result == ncclInProgress && std::chrono::steady_clock::now() < deadline) {
-      std::this_thread::yield();
-      if (nccl().async_error(comm_, &result) != ncclSuccess) result = ncclInternalError;
-    }
-    if (result == ncclSuccess) {
-      static_cast<void>(nccl().destroy(comm_));
-    } else {
-      abort();
-    }
+    call_.start(device_, [comm = comm_] {
+      if (nccl().finalize(*comm) == ncclSuccess) static_cast<void>(nccl().destroy(*comm));
+    });
+    if (!call_.returns_within(std::chrono::seconds(5))) abort();
   }
   nccl_channel(const nccl_channel&) = delete;
   nccl_channel& operator=(const nccl_channel&) = delete;
@@ -155,34 +185,41 @@ class nccl_channel final : public device_channel {
 
   operation messages(std::span<const raw_outgoing> out, std::span<const raw_incoming> in,
                      void* stream) override {
-    return enqueue(stream, [&] {
-      for (const raw_outgoing& m : out) {
-        check_nccl(nccl().send(m.data, m.bytes, ncclUint8, m.peer, comm_, stream_.get()),
-                   "sending");
-      }
-      for (const raw_incoming& m : in) {
-        check_nccl(nccl().receive(m.data, m.bytes, ncclUint8, m.peer, comm_, stream_.get()),
-                   "receiving");
-      }
-    });
+    bool is_first = false;
+    for (const raw_outgoing& m : out) is_first |= is_new({kind::send, m.peer});
+    for (const raw_incoming& m : in) is_first |= is_new({kind::receive, m.peer});
+    return enqueue(
+        stream, is_first,
+        [sends = std::vector(out.begin(), out.end()), receives = std::vector(in.begin(), in.end())](
+            auto comm, auto in_stream) {
+          for (const raw_outgoing& m : sends) {
+            check_nccl(nccl().send(m.data, m.bytes, ncclUint8, m.peer, comm, in_stream), "sending");
+          }
+          for (const raw_incoming& m : receives) {
+            check_nccl(nccl().receive(m.data, m.bytes, ncclUint8, m.peer, comm, in_stream),
+                       "receiving");
+          }
+        });
   }
   operation broadcast(void* data, std::size_t bytes, int root, void* stream) override {
-    return enqueue(stream, [&] {
-      check_nccl(nccl().broadcast(data, data, bytes, ncclUint8, root, comm_, stream_.get()),
+    return enqueue(stream, is_new({kind::broadcast, root, bytes}), [=](auto comm, auto in_stream) {
+      check_nccl(nccl().broadcast(data, data, bytes, ncclUint8, root, comm, in_stream),
                  "broadcasting");
     });
   }
   operation all_reduce(void* data, std::size_t count, number_type type, reduction how,
                        void* stream) override {
-    return enqueue(stream, [&] {
-      check_nccl(nccl().all_reduce(data, data, count, nccl_type(type), nccl_operation(how), comm_,
-                                   stream_.get()),
-                 "reducing");
-    });
+    const int operation = 10 * static_cast<int>(type) + static_cast<int>(how);
+    return enqueue(stream, is_new({kind::all_reduce, operation, count}),
+                   [=](auto comm, auto in_stream) {
+                     check_nccl(nccl().all_reduce(data, data, count, nccl_type(type),
+                                                  nccl_operation(how), comm, in_stream),
+                                "reducing");
+                   });
   }
   operation all_gather(const void* mine, std::size_t bytes, void* all, void* stream) override {
-    return enqueue(stream, [&] {
-      check_nccl(nccl().all_gather(mine, all, bytes, ncclUint8, comm_, stream_.get()), "gathering");
+    return enqueue(stream, is_new({kind::all_gather, 0, bytes}), [=](auto comm, auto in_stream) {
+      check_nccl(nccl().all_gather(mine, all, bytes, ncclUint8, comm, in_stream), "gathering");
     });
   }
 
@@ -195,8 +232,14 @@ class nccl_channel final : public device_channel {
   }
 
   void abort() noexcept override {
-    if (comm_ != nullptr) static_cast<void>(nccl().abort(comm_));
-    comm_ = nullptr;
+    if (is_aborted_) return;
+    is_aborted_ = true;
+    try {
+      // A call that connects ranks mostly returns; else NCCL's flag ends it.
+      static_cast<void>(call_.returns_within(std::chrono::seconds(1)));
+      if (*comm_ != nullptr) static_cast<void>(nccl().abort(*comm_));
+    } catch (const std::exception&) {  // the caller reports the first error
+    }
   }
 
  private:
@@ -214,6 +257,9 @@ class nccl_channel final : public device_channel {
       static_cast<void>(channel_->is_ready());  // throws if NCCL has failed
       return is_complete(cudaEventQuery(done_.get()), "waiting for messages between GPUs");
     }
+    void block(void* stream) override {
+      check(cudaStreamWaitEvent(as_stream(stream), done_.get(), 0), "ordering two streams");
+    }
 
    private:
     nccl_channel* channel_;
@@ -221,28 +267,51 @@ class nccl_channel final : public device_channel {
     bool is_started_ = false;
   };
 
-  /// Enqueues the operation that `call` makes, after the work in `stream`.
+  enum class kind { send, receive, broadcast, all_reduce, all_gather };
+
+  /// What NCCL may connect ranks for: a kind of call with a peer, a root or an operation and, since
+  /// NCCL chooses an algorithm by the size, the size of a collective call.
+  struct connection_use {
+    kind what;
+    int with;
+    std::size_t size = 0;
+    auto operator<=>(const connection_use&) const = default;
+  };
+
+  /// Returns whether no earlier call was of this kind.
+  [[nodiscard]] bool is_new(const connection_use& use) { return uses_.insert(use).second; }
+
+  /// Enqueues the operation that call(comm, stream) makes, after the work in `stream`. If it
+  /// `may_connect` ranks, it is enqueued when is_ready() returns true.
   template <class Call>
-  operation enqueue(void* stream, const Call& call) {
+  operation enqueue(void* stream, bool may_connect, Call call) {
     check(cudaEventRecord(before_.get(), as_stream(stream)), "recording an event");
     check(cudaStreamWaitEvent(stream_.get(), before_.get(), 0), "ordering two streams");
-    check_nccl(nccl().group_start(), "beginning a group of messages");
-    try {
-      call();
-    } catch (...) {
-      static_cast<void>(nccl().group_end());
-      throw;
+    const auto group = [comm = comm_, in_stream = stream_.get(), call = std::move(call)] {
+      check_nccl(nccl().group_start(), "beginning a group of messages");
+      try {
+        call(*comm, in_stream);
+      } catch (...) {
+        static_cast<void>(nccl().group_end());
+        throw;
+      }
+      check_nccl(nccl().group_end(), "ending a group of messages");
+    };
+    if (may_connect) {
+      call_.start(device_, group);
+    } else {
+      group();
     }
-    check_nccl(nccl().group_end(), "ending a group of messages");
     return std::make_unique<enqueued>(*this);
   }
 
   /// Returns whether all operations are in the stream.
-  [[nodiscard]] bool is_ready() const {
+  [[nodiscard]] bool is_ready() {
+    if (!call_.is_done()) return false;
     ncclResult_t result = ncclSuccess;
-    check_nccl(nccl().async_error(comm_, &result), "querying NCCL");
+    check_nccl(nccl().async_error(*comm_, &result), "querying NCCL");
     check_nccl(result, "communicating between GPUs");
-    return result == ncclSuccess;
+    return true;
   }
 
   static bool is_complete(cudaError_t status, const char* doing) {
@@ -254,8 +323,13 @@ class nccl_channel final : public device_channel {
     return true;
   }
 
-  ncclComm_t comm_ = nullptr;
-  host_stream stream_;
+  int device_;
+  bool is_aborted_ = false;
+  std::shared_ptr<ncclComm_t> comm_ = std::make_shared<ncclComm_t>(nullptr);
+  separate_call call_;
+  std::set<connection_use> uses_;
+  // NCCL's blocks begin before those of a large grid of the caller that was launched earlier.
+  host_stream stream_ = host_stream::of_highest_priority();
   event_handle before_ = new_event();
 };
 
@@ -296,7 +370,7 @@ connection_id new_connection() {
 
 std::unique_ptr<device_channel> connect(const connection_id& id, int rank, int size, int device) {
   check(cudaSetDevice(device), "setting the device");
-  return std::make_unique<nccl_channel>(id, rank, size);
+  return std::make_unique<nccl_channel>(id, rank, size, device);
 }
 
 }  // namespace ramify::detail::cluster

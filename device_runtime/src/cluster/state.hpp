@@ -88,6 +88,9 @@ class messages_in_flight {
 
   /// Waits for all messages. \throws cluster_error
   void end();
+  /// Makes later work in `stream` wait for all messages between devices; waits for others.
+  /// \throws cluster_error
+  void end_in_stream(void* stream);
   [[nodiscard]] state& owner() const { return *state_; }
   /// Cancels the receives. are_cancelled() must be called until it returns true.
   void cancel() noexcept;
@@ -121,6 +124,8 @@ class messages_in_flight {
   [[nodiscard]] progress test(std::vector<MPI_Request>& requests, std::span<const int> expected);
   /// Waits for the headers, and checks the sizes. \throws cluster_error
   void wait_for_headers();
+  /// \throws cluster_error if the communicator is broken; std::logic_error if end() was called
+  void require_under_way() const;
   /// Returns the receives in header_requests_.
   [[nodiscard]] std::span<MPI_Request> header_receives() noexcept;
   [[nodiscard]] bool is_done_on_device() noexcept;
