@@ -106,23 +106,35 @@ struct warp_worker {
 
   /// Copies a share of this round's list to the empty stack. Returns false if no share is left.
   __device__ bool take_share() {
-    // The first shares are assigned round-robin over the blocks, so that few shares use many SMs.
-    // Later shares are taken by an atomic counter.
-    unsigned first = (threadIdx.x / tuning::lanes * round.blocks + blockIdx.x) * round.share;
-    if (!is_first_share) {
-      if (lane == 0) {
-        first = round.blocks * round.warps * round.share +
-                atomicAdd(&context.state->taken, round.share);
-      }
-      first = __shfl_sync(full_warp_mask, first, 0);
+    const unsigned workers = round.blocks * round.warps;
+    if (is_first_share) {
+      // The first shares are interleaved. Neighbors in the list come from the stack of one warp, so
+      // their subtrees are of similar size; a share of neighbors would be much larger or smaller
+      // than others. The numbers of workers are assigned round-robin over the blocks, so that few
+      // shares use many SMs.
+      is_first_share = false;
+      const unsigned own = threadIdx.x / tuning::lanes * round.blocks + blockIdx.x;
+      const unsigned shares = min((round.count + round.share - 1) / round.share, workers);
+      if (own >= shares) return false;
+      const unsigned end = min(round.count, shares * round.share);
+      copy_entries(own, (end - own + shares - 1) / shares, shares);
+      return true;
     }
-    is_first_share = false;
+    // Later shares are taken by an atomic counter.
+    unsigned first = 0;
+    if (lane == 0) first = workers * round.share + atomicAdd(&context.state->taken, round.share);
+    first = __shfl_sync(full_warp_mask, first, 0);
     if (first >= round.count) return false;
-    size = min(round.share, round.count - first);
-    const frontier_node<Node>* list = context.lists[round.filled] + first;
-    for (unsigned i = lane; i < size; i += tuning::lanes) stack[i] = list[i];
-    __syncwarp();
+    copy_entries(first, min(round.share, round.count - first), 1);
     return true;
+  }
+
+  /// Copies `n` entries of this round's list to the empty stack: `first`, `first + stride`, ...
+  __device__ void copy_entries(unsigned first, unsigned n, unsigned stride) {
+    const frontier_node<Node>* const list = context.lists[round.filled];
+    for (unsigned i = lane; i < n; i += tuning::lanes) stack[i] = list[first + i * stride];
+    size = n;
+    __syncwarp();
   }
 
   /// Entries of the next round's list that a warp has reserved.

@@ -75,7 +75,7 @@ struct work_sharing_context : runtime::chain_link {
   static constexpr bool is_limited = requires(const Traversal& t) { t.limits; };
   /// Whether rounds may be thin. Their workers share nodes as soon as possible, which does not suit
   /// trees with donates_late.
-  static constexpr bool may_be_thin = !is_limited && !donates_late<typename Traversal::expand_type>;
+  static constexpr bool may_be_thin = !donates_late<typename Traversal::expand_type>;
 
   frontier_node<node_type>* lists[2];
   round_state* state;
