@@ -78,8 +78,7 @@ struct node_transfer {
   for (std::size_t from = 0; from < ranks; ++from) {
     for (std::size_t to = 0; to < ranks; ++to) {
       const std::size_t part = (from + to) % ranks;
-      const std::uint64_t n =
-          counts[from] * (part + 1) / ranks - counts[from] * part / ranks;
+      const std::uint64_t n = counts[from] * (part + 1) / ranks - counts[from] * part / ranks;
       if (from != to && n > 0) plan.push_back({static_cast<int>(from), static_cast<int>(to), n});
     }
   }

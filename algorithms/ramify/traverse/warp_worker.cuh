@@ -9,6 +9,7 @@
 #include <ramify/runtime/collectives.cuh>
 #include <ramify/runtime/residency.cuh>
 #include <ramify/traverse/frontier.cuh>
+#include <ramify/traverse/traversal.cuh>
 
 namespace ramify::detail::traverse::inline RAMIFY_BUILD {
 
@@ -106,26 +107,36 @@ struct warp_worker {
 
   /// Copies a share of this round's list to the empty stack. Returns false if no share is left.
   __device__ bool take_share() {
-    const unsigned workers = round.blocks * round.warps;
-    if (is_first_share) {
-      // The first shares are interleaved. Neighbors in the list come from the stack of one warp, so
-      // their subtrees are of similar size; a share of neighbors would be much larger or smaller
-      // than others. The numbers of workers are assigned round-robin over the blocks, so that few
-      // shares use many SMs.
-      is_first_share = false;
-      const unsigned own = threadIdx.x / tuning::lanes * round.blocks + blockIdx.x;
-      const unsigned shares = min((round.count + round.share - 1) / round.share, workers);
-      if (own >= shares) return false;
-      const unsigned end = min(round.count, shares * round.share);
-      copy_entries(own, (end - own + shares - 1) / shares, shares);
-      return true;
-    }
+    if (is_first_share) return take_first_share();
     // Later shares are taken by an atomic counter.
     unsigned first = 0;
-    if (lane == 0) first = workers * round.share + atomicAdd(&context.state->taken, round.share);
+    if (lane == 0) {
+      first =
+          round.blocks * round.warps * round.share + atomicAdd(&context.state->taken, round.share);
+    }
     first = __shfl_sync(full_warp_mask, first, 0);
     if (first >= round.count) return false;
     copy_entries(first, min(round.share, round.count - first), 1);
+    return true;
+  }
+
+  /// Copies the share that is assigned to this warp: round-robin over the blocks, so that few
+  /// shares use many SMs. Returns false if there is none.
+  __device__ bool take_first_share() {
+    is_first_share = false;
+    const unsigned own = threadIdx.x / tuning::lanes * round.blocks + blockIdx.x;
+    const unsigned shares =
+        min((round.count + round.share - 1) / round.share, round.blocks * round.warps);
+    if (own >= shares) return false;
+    if constexpr (takes_neighbors<typename Context::expand_type>) {
+      const unsigned first = own * round.share;
+      copy_entries(first, min(round.share, round.count - first), 1);
+    } else {
+      // The shares are interleaved. Neighbors in the list come from the stack of one warp, so their
+      // subtrees are of similar size, and some shares of neighbors would be much larger than others.
+      const unsigned end = min(round.count, shares * round.share);
+      copy_entries(own, (end - own + shares - 1) / shares, shares);
+    }
     return true;
   }
 
