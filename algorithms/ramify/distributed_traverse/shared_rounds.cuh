@@ -100,7 +100,8 @@ class shared_rounds : public traverse::work_sharing_run<Traversal> {
       ++setting_->report.comparisons;
       if (setting_->at_comparison) setting_->at_comparison();
       if (std::ranges::max(counts) == 0) return true;
-      // 3. Move nodes, and continue. A single rank needs no comparisons.
+      // 3. Move nodes, and continue. If lists are long, rounds take long, and a rank that has ended
+      //    early waits for them, so there are few until the next comparison.
       const std::vector<node_transfer> plan = planner_.plan(counts);
       if (!plan.empty()) move_nodes(plan);
       const bool may_wait = counts.size() > 1 && planner_.are_long(counts);
