@@ -108,7 +108,7 @@ double model_of_traversal(const distributed_traverse_report& report, double rank
   const double gathers = ranks * (ranks - 1);  // messages of a number from each rank to each other
   return gathers * double(report.comparisons * sizeof(std::uint64_t) + sizeof(uts_counts)) +
          double(report.moved_nodes * sizeof(detail::traverse::frontier_node<search::uts_node>)) +
-         ranks * sizeof(unsigned);  // the smallest capacity of a list
+         2 * ranks * sizeof(unsigned);  // the smallest capacity of a list, the most warps
 }
 
 // ---- counts -------------------------------------------------------------------------------------

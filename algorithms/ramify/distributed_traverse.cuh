@@ -15,15 +15,19 @@
 ///                the memory of that rank. A node must not point to memory of one rank.
 /// Algorithm      Each rank runs the rounds of work sharing on a list of its own. Rank 0 visits the
 ///                root. After one or a few rounds the ranks compare their numbers of frontier
-///                nodes. If a rank has less than half of the mean, nodes move from the ranks with
+///                nodes. While the lists are long (16 nodes for each warp), each rank gets an equal
+///                part of each list at first, and when a list has less than 90 % of the mean. The
+///                parts are samples, so their subtrees are of similar size. While the lists are
+///                short, if a rank has less than half of the mean, nodes move from the ranks with
 ///                more than the mean to those with less.
 /// Waiting        A rank without nodes waits at most for the rounds of the other ranks until the
-///                next comparison: config.rounds rounds of config.steps steps of each warp. If the
+///                next comparison: config.rounds rounds of config.steps steps of each warp, or 4
+///                such rounds if the lists are long. If the
 ///                list of a rank has more nodes than its warps take at first, and the surplus is
 ///                more than a quarter of the list's capacity, this rank runs its next round without
 ///                a limit of steps, as traverse() does. The other ranks wait for that round.
 /// Result         The reduction of the ranks' values, with the same bits on all ranks.
-/// Scratch        As for traverse(), on each rank.
+/// Scratch        As for traverse(), on each rank, with lists of twice the automatic capacity.
 /// Collective     All ranks must call the function. It runs in communicator::run(): if a rank
 ///                throws, all do.
 /// Stream         The traversal is ordered after earlier work in the stream, and the function

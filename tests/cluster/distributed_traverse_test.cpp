@@ -24,7 +24,9 @@ using ramify::communicator;
 using ramify::distributed_traverse_config;
 using ramify::distributed_traverse_report;
 using ramify::detail::distributed_traverse::node_transfer;
+using ramify::detail::distributed_traverse::plan_equal_parts;
 using ramify::detail::distributed_traverse::plan_transfers;
+using ramify::detail::distributed_traverse::transfer_planner;
 using enum numbered_tree::shape;
 
 const ramify::cluster_options cpu_ranks{.backend = ramify::backend::cpu};
@@ -138,7 +140,56 @@ BOOST_AUTO_TEST_CASE(the_check_finds_wrong_plans) {
   BOOST_TEST(fault_of({1, 1, 2}) == "node 2 has 2 visits");
 }
 
+BOOST_AUTO_TEST_CASE(each_rank_gets_an_equal_part_of_each_list) {
+  for (const auto& counts : std::vector<std::vector<std::uint64_t>>{
+           {9, 0, 3}, {1, 1, 1, 1}, {100, 1}, {7}, {5, 6, 7, 8, 9, 10, 11}}) {
+    const std::size_t ranks = counts.size();
+    // Nodes of the list of `from` that `to` has after the transfers.
+    std::vector<std::vector<std::uint64_t>> parts(ranks, std::vector<std::uint64_t>(ranks));
+    for (std::size_t r = 0; r < ranks; ++r) parts[r][r] = counts[r];
+    for (const auto& [from, to, n] : plan_equal_parts(counts)) {
+      BOOST_TEST(n > 0u);
+      parts[std::size_t(from)][std::size_t(from)] -= n;
+      parts[std::size_t(from)][std::size_t(to)] += n;
+    }
+    for (std::size_t from = 0; from < ranks; ++from) {
+      BOOST_TEST(std::ranges::max(parts[from]) <= counts[from] / ranks + 1);
+      BOOST_TEST(std::ranges::min(parts[from]) >= counts[from] / ranks);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(long_lists_are_kept_equal) {
+  using counts = std::vector<std::uint64_t>;
+  constexpr std::uint64_t warps = 10;
+  transfer_planner planner(warps, 1000);
+  const auto moves = [&](const counts& lists) { return planner.plan(lists).size(); };
+  // Short lists: as by plan_transfers().
+  BOOST_TEST(moves({159, 120}) == 0u);
+  BOOST_TEST((planner.plan(counts{19, 2}) == std::vector<node_transfer>{{0, 1, 8}}));
+  // Long lists: at first, and if one has less than 90 % of the mean.
+  BOOST_TEST(moves({160, 160}) == 2u);
+  BOOST_TEST(moves({160, 160}) == 0u);
+  BOOST_TEST(moves({220, 180}) == 0u);
+  BOOST_TEST(moves({221, 179}) == 2u);
+  // The mean is more than a rank may have.
+  BOOST_TEST(moves({1900, 1500}) == 0u);
+  // One rank has no partners.
+  BOOST_TEST(transfer_planner(warps, 1000).plan(counts{500}).empty());
+}
+
 // ---- trees --------------------------------------------------------------------------------------
+
+// All ranks have long lists, of which each gets parts of all others.
+BOOST_AUTO_TEST_CASE(long_lists_are_divided_anew) {
+  communicator comm(cpu_ranks);
+  const numbered_tree tree{complete, 300'000, 40};
+  const marks found = mark_on_ranks(comm, tree, make_config(2, 2));
+  const auto shares = found.by_rank;
+  const std::uint64_t mean = tree.nodes() / std::uint64_t(comm.size());
+  BOOST_TEST(std::ranges::min(shares) > mean * 8 / 10);
+  BOOST_TEST(std::ranges::max(shares) < mean * 12 / 10);
+}
 
 BOOST_AUTO_TEST_CASE(every_node_is_visited_once) {
   communicator comm(cpu_ranks);

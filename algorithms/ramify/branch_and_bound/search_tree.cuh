@@ -62,6 +62,8 @@ struct expand_node : search<Problem> {
   /// A warp that keeps its nodes finds a good solution sooner, and then prunes more: with early
   /// donations a search of 40 items visits 2 to 3 times as many nodes.
   static constexpr bool donates_late = true;
+  /// With samples of the list, the first of Taillard's flow shops has 2.4 times as many nodes.
+  static constexpr bool takes_neighbors = true;
 
   /// Returns 0 for a leaf and for a pruned node. The result depends on the incumbent; traverse()
   /// calls the function once for each node.

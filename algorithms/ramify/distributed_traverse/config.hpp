@@ -15,10 +15,10 @@ namespace ramify {
 struct distributed_traverse_config : traverse_config {
   /// Steps of a warp in a round, from 1 to 2^20; then the warp donates its frontier nodes. A step
   /// visits up to 32 nodes. With many steps the ranks communicate seldom; with few they wait less.
-  /// The first round has at most 32 steps, and the number doubles at each comparison of the ranks.
-  unsigned steps = 1024;
+  /// The first round has at most 64 steps, and the number doubles at each comparison of the ranks.
+  unsigned steps = 512;
   /// Maximum number of rounds between two comparisons of the ranks, from 1 to 1,024. The number
-  /// grows from 1 to this while no nodes move, and is 1 again after nodes have moved.
+  /// doubles from 1 to this; several ranks with long lists have at most 4 rounds.
   unsigned rounds = 8;
 };
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <numeric>
 #include <ramify/cluster/communicator.hpp>
 #include <ramify/distributed_traverse/config.hpp>
 #include <ramify/distributed_traverse/plan.hpp>
@@ -33,7 +34,22 @@ struct rank_setting {
 
 /// Limit of steps of the first round. It doubles at each comparison up to config.steps. So the
 /// ranks share the first nodes soon, also where the warps of a block run one after another.
-inline constexpr unsigned first_steps = 32;
+inline constexpr unsigned first_steps = 64;
+
+/// Maximum number of rounds between two comparisons while lists are long. A round then takes as
+/// long as its steps.
+inline constexpr unsigned long_rounds = 4;
+
+/// Copies a list of nodes in another order: to[i] = from[i * stride modulo count]. With a stride
+/// that has no common divisor with `count`, and is about 0.6 of it, each section of the new list
+/// has nodes from all over the old one, at nearly equal distances.
+template <class Node>
+__global__ void spread_nodes(const Node* from, Node* to, unsigned count, unsigned stride,
+                             trace_ticket trace) {
+  const traced here(trace, __func__);
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < count) to[i] = from[std::uint64_t{i} * stride % count];
+}
 
 /// Returns the limits of the first round.
 [[nodiscard]] inline traverse::round_limits first_limits(
@@ -64,7 +80,8 @@ class shared_rounds : public traverse::work_sharing_run<Traversal> {
     base::launch_beginning(control, root, has_work_);
     if (has_work_) base::chain_->start();
     // A list that is at most half full leaves the next round capacity for its limit of steps.
-    most_ = setting.comm.all_reduce(base::sizes_.capacity, reduction::min) / 2;
+    const unsigned capacity = setting.comm.all_reduce(base::sizes_.capacity, reduction::min);
+    planner_ = {setting.comm.all_reduce(base::total_count, reduction::max), capacity / 2};
   }
 
   /// Traverses until all lists are empty. Returns true: grids may have changed the totals.
@@ -83,41 +100,86 @@ class shared_rounds : public traverse::work_sharing_run<Traversal> {
       ++setting_->report.comparisons;
       if (setting_->at_comparison) setting_->at_comparison();
       if (std::ranges::max(counts) == 0) return true;
-      // 3. Move nodes, and continue. After a transfer the ranks compare again soon.
-      const std::vector<node_transfer> plan = plan_transfers(counts, most_);
+      // 3. Move nodes, and continue. If lists are long, rounds take long, and a rank that has ended
+      //    early waits for them, so there are few until the next comparison.
+      const std::vector<node_transfer> plan = planner_.plan(counts);
       if (!plan.empty()) move_nodes(plan);
+      const bool may_wait = counts.size() > 1 && planner_.are_long(counts);
+      const unsigned most_rounds =
+          may_wait ? std::min(long_rounds, setting_->config.rounds) : setting_->config.rounds;
       steps_ = std::min(2 * steps_, setting_->config.steps);
-      interval = plan.empty() ? std::min(2 * interval, setting_->config.rounds) : 1;
+      interval = std::min(2 * interval, most_rounds);
       has_work_ = now_.due() > 0;
       if (has_work_) resume(interval);
     }
   }
 
  private:
-  /// Sends the last nodes of the list, and appends those that come.
+  /// Sends a sample of the list, and appends the nodes that come.
   void move_nodes(const std::vector<node_transfer>& plan) {
     communicator& comm = setting_->comm;
-    list_node* const list = base::lists_[now_.filled];
-    unsigned& count = now_.count[now_.filled];
-    const unsigned before = count;
-    std::vector<outgoing_message<list_node>> outgoing;
-    std::vector<incoming_message<list_node>> incoming;
+    unsigned sent = 0;
+    unsigned received = 0;
     for (const node_transfer& transfer : plan) {
       const auto n = static_cast<unsigned>(transfer.count);
-      if (transfer.from == comm.rank()) {
-        count -= n;
-        outgoing.push_back({transfer.to, list + count, n});
-      } else if (transfer.to == comm.rank()) {
-        incoming.push_back({transfer.from, list + count, n});
-        count += n;
-      }
+      if (transfer.from == comm.rank()) sent += n;
+      if (transfer.to == comm.rank()) received += n;
       setting_->report.moved_nodes += n;
     }
     ++setting_->report.exchanges;
-    if (count == before) return;  // this rank takes no part
-    comm.begin_exchange<list_node>(outgoing, incoming, control_->stream()).end();
-    now_.peak = std::max(now_.peak, count);
+    if (sent + received == 0) return;  // this rank takes no part
+    // 1. Each section of a spread list is a sample of it. The last nodes leave.
+    if (sent > 0) spread_list();
+    const unsigned kept = now_.due() - sent;
+    const list_node* const leaving = base::lists_[now_.filled] + kept;
+    // 2. Nodes that come must not replace nodes that leave, so the others move to the free list.
+    if (sent > 0 && received > 0) copy_to_free_list(kept);
+    // 3. Exchange. Join: end() waits for the messages of this rank.
+    exchange(plan, leaving, base::lists_[now_.filled] + kept);
+    now_.count[now_.filled] = kept + received;
+    now_.peak = std::max(now_.peak, now_.due());
     base::chain_->write_state(now_);
+  }
+
+  /// Sends the nodes from `leaving` on in the order of the plan, and receives nodes from `free` on.
+  void exchange(const std::vector<node_transfer>& plan, const list_node* leaving, list_node* free) {
+    std::vector<outgoing_message<list_node>> outgoing;
+    std::vector<incoming_message<list_node>> incoming;
+    for (const node_transfer& transfer : plan) {
+      if (transfer.from == setting_->comm.rank()) {
+        outgoing.push_back({transfer.to, leaving, transfer.count});
+        leaving += transfer.count;
+      } else if (transfer.to == setting_->comm.rank()) {
+        incoming.push_back({transfer.from, free, transfer.count});
+        free += transfer.count;
+      }
+    }
+    setting_->comm.begin_exchange<list_node>(outgoing, incoming, control_->stream()).end();
+  }
+
+  /// Spreads the list; see spread_nodes(). Asynchronous.
+  void spread_list() {
+    constexpr unsigned threads = 256;
+    const unsigned count = now_.due();
+    unsigned stride = std::max(1u, static_cast<unsigned>(count * 0.6180339887498949));
+    while (std::gcd(stride, count) != 1) ++stride;
+    control_->launch_grid("launching spread_nodes", spread_nodes<list_node>,
+                          {(count + threads - 1) / threads, threads}, base::lists_[now_.filled],
+                          base::lists_[1 - now_.filled], count, stride, control_->ticket());
+    swap_lists(count);
+  }
+  /// Copies the first nodes of the list to the free list. Asynchronous.
+  void copy_to_free_list(unsigned count) {
+    check(cudaMemcpyAsync(base::lists_[1 - now_.filled], base::lists_[now_.filled],
+                          count * sizeof(list_node), cudaMemcpyDeviceToDevice, control_->stream()),
+          "copying frontier nodes");
+    swap_lists(count);
+  }
+  /// The next round reads the free list, which has `count` nodes.
+  void swap_lists(unsigned count) {
+    now_.count[now_.filled] = 0;
+    now_.filled = 1 - now_.filled;
+    now_.count[now_.filled] = count;
   }
 
   /// Starts the next `interval` rounds. Asynchronous.
@@ -133,7 +195,7 @@ class shared_rounds : public traverse::work_sharing_run<Traversal> {
   traverse::round_state now_{};  ///< the state that the next round reads
   bool has_work_ = false;
   unsigned steps_ = 0;  ///< limit of the next rounds
-  unsigned most_ = 0;   ///< nodes that a rank may have after a transfer
+  transfer_planner planner_;
 };
 
 /// Returns the reduction of the values of all ranks. It has the same bits on all ranks. Collective.

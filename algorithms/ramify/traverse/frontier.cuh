@@ -4,9 +4,10 @@
 /// \file
 /// The frontier of a traversal: the visited nodes that still have unvisited children. Each warp
 /// keeps its part on a stack in shared memory. Between rounds the frontier is a list in device
-/// memory.
+/// memory. Also the sizes of a run, and the input of a round.
 
 #include <algorithm>
+#include <cstddef>
 #include <ramify/runtime/cuda.hpp>
 #include <ramify/runtime/residency.cuh>
 
@@ -82,6 +83,44 @@ struct work_sharing_tuning {
   static constexpr unsigned saturated_steps = 6;
   static constexpr unsigned saturated_size = 12;
   static constexpr unsigned saturated_part = 4;
+};
+
+/// Sizes that all rounds of a run share.
+struct work_sharing_sizes {
+  unsigned stack;        ///< entries of a warp's stack
+  unsigned blocks;       ///< of the largest round
+  unsigned capacity;     ///< of each list, in frontier nodes
+  unsigned thin_blocks;  ///< of a thin round, one for each multiprocessor; 0: no round is thin
+};
+
+/// The input of a round, and its division into shares.
+struct work_round {
+  unsigned filled;  ///< index of the list that the round reads
+  unsigned count;   ///< frontier nodes in that list
+  unsigned share;   ///< frontier nodes that a worker takes at a time
+  unsigned blocks;
+  unsigned warps;      ///< of a block that are workers
+  unsigned min_steps;  ///< of a wide round: steps of a worker before it may donate its stack
+  bool is_thin;        ///< workers hand nodes to each other; see hand_over.cuh
+};
+
+/// What the workers of thin rounds write for each other; see hand_over.cuh.
+template <class Node>
+struct mailboxes {
+  /// Distance of two numbers in `delivered`: a memory sector for each.
+  static constexpr unsigned stride = 8;
+
+  unsigned* waiting;           ///< a bit for each worker: it waits, and no other has claimed it
+  unsigned* delivered;         ///< for each worker, at `stride`: the nodes in its mailbox, or 0
+  frontier_node<Node>* nodes;  ///< mailbox_nodes for each worker
+
+  /// Clears the numbers of `workers` workers. All threads of the first grid's block call it.
+  __device__ void clear(unsigned workers) const {
+    for (unsigned i = threadIdx.x; i < workers; i += blockDim.x) {
+      delivered[std::size_t{i} * stride] = 0;
+      if (i % 32 == 0) waiting[i / 32] = 0;
+    }
+  }
 };
 
 /// Adds `n` to `counter` if the sum is at most `limit`, and writes the old value to `first`.

@@ -16,13 +16,15 @@ __device__ void run_thin(warp_worker<Context>& worker, typename Context::value_t
   thin_worker<Context> thin(worker);
   // 1. Base case: traverse the share, and then what other workers hand over.
   bool has_nodes = worker.take_share();
-  while (has_nodes || thin.wait()) {
+  for (unsigned steps = 0; has_nodes || thin.wait(); ++steps) {
     const unsigned seen = thin.read_watched();
     const unsigned width = worker.choose_width();
     if (width == 0) return;
     const unsigned children = worker.step(width, total);
     // 2. Split the work: hand nodes to waiting workers, or donate all.
-    if (thin.serve(seen, children)) {
+    bool ends = thin.serve(seen, children);
+    if constexpr (Context::is_limited) ends |= steps + 1 >= worker.context.tree.limits.steps;
+    if (ends) {
       static_cast<void>(worker.donate(worker.size));
       return;
     }

@@ -31,6 +31,14 @@ template <class Expand>
 requires requires { Expand::donates_late; }
 inline constexpr bool donates_late<Expand> = Expand::donates_late;
 
+/// Whether a warp takes neighbors of the list first: the static member takes_neighbors of Expand, by
+/// default false.
+template <class Expand>
+inline constexpr bool takes_neighbors = false;
+template <class Expand>
+requires requires { Expand::takes_neighbors; }
+inline constexpr bool takes_neighbors<Expand> = Expand::takes_neighbors;
+
 /// The arguments of traverse() that define the tree and the reduction.
 template <class Node, class Expand, class Visit, class Reduce, class Value>
 struct traversal {

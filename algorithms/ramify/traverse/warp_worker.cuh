@@ -9,46 +9,9 @@
 #include <ramify/runtime/collectives.cuh>
 #include <ramify/runtime/residency.cuh>
 #include <ramify/traverse/frontier.cuh>
+#include <ramify/traverse/traversal.cuh>
 
 namespace ramify::detail::traverse::inline RAMIFY_BUILD {
-
-/// Sizes that all rounds of a run share.
-struct work_sharing_sizes {
-  unsigned stack;        ///< entries of a warp's stack
-  unsigned blocks;       ///< of the largest round
-  unsigned capacity;     ///< of each list, in frontier nodes
-  unsigned thin_blocks;  ///< of a thin round, one for each multiprocessor; 0: no round is thin
-};
-
-/// The input of a round, and its division into shares.
-struct work_round {
-  unsigned filled;  ///< index of the list that the round reads
-  unsigned count;   ///< frontier nodes in that list
-  unsigned share;   ///< frontier nodes that a worker takes at a time
-  unsigned blocks;
-  unsigned warps;      ///< of a block that are workers
-  unsigned min_steps;  ///< of a wide round: steps of a worker before it may donate its stack
-  bool is_thin;        ///< workers hand nodes to each other; see hand_over.cuh
-};
-
-/// What the workers of thin rounds write for each other; see hand_over.cuh.
-template <class Node>
-struct mailboxes {
-  /// Distance of two numbers in `delivered`: a memory sector for each.
-  static constexpr unsigned stride = 8;
-
-  unsigned* waiting;           ///< a bit for each worker: it waits, and no other has claimed it
-  unsigned* delivered;         ///< for each worker, at `stride`: the nodes in its mailbox, or 0
-  frontier_node<Node>* nodes;  ///< mailbox_nodes for each worker
-
-  /// Clears the numbers of `workers` workers. All threads of the first grid's block call it.
-  __device__ void clear(unsigned workers) const {
-    for (unsigned i = threadIdx.x; i < workers; i += blockDim.x) {
-      delivered[std::size_t{i} * stride] = 0;
-      if (i % 32 == 0) waiting[i / 32] = 0;
-    }
-  }
-};
 
 /// A block's shared memory besides the stacks. The kernels declare it, and pass it to device
 /// functions: nvlink gives the shared variables of all device functions different addresses, which
@@ -106,23 +69,45 @@ struct warp_worker {
 
   /// Copies a share of this round's list to the empty stack. Returns false if no share is left.
   __device__ bool take_share() {
-    // The first shares are assigned round-robin over the blocks, so that few shares use many SMs.
+    if (is_first_share) return take_first_share();
     // Later shares are taken by an atomic counter.
-    unsigned first = (threadIdx.x / tuning::lanes * round.blocks + blockIdx.x) * round.share;
-    if (!is_first_share) {
-      if (lane == 0) {
-        first = round.blocks * round.warps * round.share +
-                atomicAdd(&context.state->taken, round.share);
-      }
-      first = __shfl_sync(full_warp_mask, first, 0);
+    unsigned first = 0;
+    if (lane == 0) {
+      first =
+          round.blocks * round.warps * round.share + atomicAdd(&context.state->taken, round.share);
     }
-    is_first_share = false;
+    first = __shfl_sync(full_warp_mask, first, 0);
     if (first >= round.count) return false;
-    size = min(round.share, round.count - first);
-    const frontier_node<Node>* list = context.lists[round.filled] + first;
-    for (unsigned i = lane; i < size; i += tuning::lanes) stack[i] = list[i];
-    __syncwarp();
+    copy_entries(first, min(round.share, round.count - first), 1);
     return true;
+  }
+
+  /// Copies the share that is assigned to this warp: round-robin over the blocks, so that few
+  /// shares use many SMs. Returns false if there is none.
+  __device__ bool take_first_share() {
+    is_first_share = false;
+    const unsigned own = threadIdx.x / tuning::lanes * round.blocks + blockIdx.x;
+    const unsigned shares =
+        min((round.count + round.share - 1) / round.share, round.blocks * round.warps);
+    if (own >= shares) return false;
+    if constexpr (takes_neighbors<typename Context::expand_type>) {
+      const unsigned first = own * round.share;
+      copy_entries(first, min(round.share, round.count - first), 1);
+    } else {
+      // The shares are interleaved. Neighbors in the list come from the stack of one warp, so their
+      // subtrees are of similar size, and some shares of neighbors would be much larger than others.
+      const unsigned end = min(round.count, shares * round.share);
+      copy_entries(own, (end - own + shares - 1) / shares, shares);
+    }
+    return true;
+  }
+
+  /// Copies `n` entries of this round's list to the empty stack: `first`, `first + stride`, ...
+  __device__ void copy_entries(unsigned first, unsigned n, unsigned stride) {
+    const frontier_node<Node>* const list = context.lists[round.filled];
+    for (unsigned i = lane; i < n; i += tuning::lanes) stack[i] = list[first + i * stride];
+    size = n;
+    __syncwarp();
   }
 
   /// Entries of the next round's list that a warp has reserved.

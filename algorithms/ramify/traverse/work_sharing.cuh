@@ -67,6 +67,7 @@ template <class Traversal>
 struct work_sharing_context : runtime::chain_link {
   using node_type = typename Traversal::node_type;
   using value_type = typename Traversal::value_type;
+  using expand_type = typename Traversal::expand_type;
   using shared_memory = typename Traversal::shared_memory;
   using tuning = work_sharing_tuning<node_type>;
   using state_type = round_state;
@@ -75,7 +76,7 @@ struct work_sharing_context : runtime::chain_link {
   static constexpr bool is_limited = requires(const Traversal& t) { t.limits; };
   /// Whether rounds may be thin. Their workers share nodes as soon as possible, which does not suit
   /// trees with donates_late.
-  static constexpr bool may_be_thin = !is_limited && !donates_late<typename Traversal::expand_type>;
+  static constexpr bool may_be_thin = !donates_late<expand_type>;
 
   frontier_node<node_type>* lists[2];
   round_state* state;
@@ -116,7 +117,7 @@ struct work_sharing_context : runtime::chain_link {
   }
   /// Returns the steps of a warp before it may donate its stack in this round.
   [[nodiscard]] __host__ __device__ static unsigned min_steps_of(unsigned round) {
-    if constexpr (donates_late<typename Traversal::expand_type>) {
+    if constexpr (donates_late<expand_type>) {
       return tuning::min_steps;
     } else {
       const unsigned steps = tuning::min_steps_at_first << (round < 4 ? round : 4);

@@ -54,7 +54,9 @@ class work_sharing_run {
     }
     // On small devices it exceeds the minimum, so that steps keep their full width.
     constexpr unsigned default_capacity = 1u << 16;
-    sizes.capacity = config.capacity == 0 ? std::max(least, default_capacity)
+    // Rounds that end by a limit leave longer lists than those that end for want of work.
+    constexpr unsigned factor = context::is_limited ? 2 : 1;
+    sizes.capacity = config.capacity == 0 ? std::max(factor * least, default_capacity)
                                           : static_cast<unsigned>(config.capacity);
     return sizes;
   }
