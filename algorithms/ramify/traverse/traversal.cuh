@@ -31,8 +31,8 @@ template <class Expand>
 requires requires { Expand::donates_late; }
 inline constexpr bool donates_late<Expand> = Expand::donates_late;
 
-/// Whether a warp takes neighbors of the list first: the static member takes_neighbors of Expand, by
-/// default false.
+/// Whether a warp takes neighbors of the list first: the static member takes_neighbors of Expand,
+/// by default false.
 template <class Expand>
 inline constexpr bool takes_neighbors = false;
 template <class Expand>

@@ -95,7 +95,7 @@ struct warp_worker {
       copy_entries(first, min(round.share, round.count - first), 1);
     } else {
       // The shares are interleaved. Neighbors in the list come from the stack of one warp, so their
-      // subtrees are of similar size, and some shares of neighbors would be much larger than others.
+      // subtrees are of similar size, and shares of neighbors would be of very different sizes.
       const unsigned end = min(round.count, shares * round.share);
       copy_entries(own, (end - own + shares - 1) / shares, shares);
     }
