@@ -83,7 +83,7 @@ command_line read(const program& what, int argc, char** argv, CLI::App& app) {
   line.scale = what.scale;
   if (what.scale > 0) {
     app.add_option("--scale", line.scale, "log2 of the size")
-        ->check(CLI::Range(1u, what.most_scale))
+        ->check(CLI::Range(what.least_scale, what.most_scale))
         ->capture_default_str();
   }
   app.parse(argc, argv);

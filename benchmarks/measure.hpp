@@ -105,6 +105,7 @@ struct program {
   bool has_quick = false;               ///< true if there is an option --quick
   std::string_view words = {};  ///< the meaning of positional arguments; empty: none allowed
   unsigned scale = 0;           ///< default of --scale N, log2 of a size; no such option if 0
+  unsigned least_scale = 1;     ///< the smallest value of --scale
   unsigned most_scale = 30;     ///< the largest value of --scale
 };
 

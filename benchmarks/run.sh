@@ -38,7 +38,7 @@ measure() { # NAME
   fi
   echo "measuring $1"
   local out start=()
-  [ "$1" != scaling_cuda ] || start=(mpirun -n "$(nvidia-smi -L | wc -l)" --bind-to none)
+  [ "$1" != scaling_cuda ] || start=(mpirun -n "$(nvidia-smi -L | grep -c ^GPU)" --bind-to none)
   if ! out=$(timeout 300 "${start[@]}" "$programs/benchmark_$1" --json "benchmarks/results/$1.json"); then
     echo "$out"
     echo "$1 failed: its tables stay as they are"

@@ -2,8 +2,9 @@
 // Sorts, meshes and a tree search on 1, 2, 4, ... GPUs of the ranks that mpirun starts, in one run.
 // Times are of whole calls on data in device memory, by the host's clock, until all ranks are done.
 //   mpirun -n 2 --bind-to none benchmark_scaling_cuda --json scaling.json
-// --scale S: sorts of 2^S keys of 32 bits, and of half as many of 64 bits.
+// --scale S: sorts of 2^S keys of 32 bits, and of half as many of 64 bits; S in [20, 31].
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -211,8 +212,10 @@ class scaling {
         {"work", "GPUs", "ms", "10^9/s", "of", "rate over that of one GPU", "MiB that ranks sent",
          "ms in calls of the communicator", "imbalance"},
         "Medians of " + std::to_string(repeats) +
-            " (least–most). A call of the communicator waits for the kernels before it, and "
-            "this time counts. Imbalance: the largest part over the mean part");
+            " (least–most). Most calls of the communicator in a sort or a search wait for the "
+            "kernels "
+            "before them, and this time counts. Imbalance: of a sort, the largest part over the "
+            "mean; of a mesh, of the costs; of a search, of the times outside of calls");
   }
 
   /// `work` is called with communicators of the first ranks.
@@ -301,7 +304,9 @@ void measure_all(benchmark::recorder* out, const selection& asked) {
 int main(int argc, char** argv) {
   mpi_session session;
   selection asked{};
+  bool has_begun = false;
   const auto work = [&](benchmark::recorder* out) {
+    has_begun = true;
     MPI_Bcast(&asked, sizeof asked, MPI_BYTE, 0, MPI_COMM_WORLD);
     measure_all(out, asked);
   };
@@ -312,13 +317,16 @@ int main(int argc, char** argv) {
                              .machine = benchmark::this_gpu,
                              .parts = {"sort", "mesh", "search"},
                              .scale = 31,
-                             .most_scale = 32},
+                             .least_scale = 20,
+                             .most_scale = 31},
                             argc, argv,
                             [&](benchmark::recorder& out, const benchmark::command_line& line) {
                               asked = {line.scale, line.has_part("sort"), line.has_part("mesh"),
                                        line.has_part("search")};
                               work(&out);
                             });
+    // After --help or a bad option the other ranks still wait for the selection: it is empty.
+    if (!has_begun) MPI_Bcast(&asked, sizeof asked, MPI_BYTE, 0, MPI_COMM_WORLD);
   } else {
     try {
       work(nullptr);

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <ramify/cluster/communicator.hpp>
 #include <ramify/distributed_sort.cuh>
+#include <ramify/distributed_sort/run_merger.cuh>
 #include <ramify/runtime/launch_each.cuh>
 #include <stdexcept>
 #include <vector>
@@ -57,9 +58,93 @@ std::vector<T> gather_parts(communicator& comm, const ramify::device_buffer<T>& 
   return download(all);
 }
 
+/// A key of more than 64 bytes, whose order a user wrote.
+struct long_key {
+  std::uint32_t number;
+  char rest[96];
+  bool operator==(const long_key& other) const { return number == other.number; }
+};
+struct by_number {
+  __host__ __device__ bool operator()(const long_key& a, const long_key& b) const {
+    return a.number < b.number;
+  }
+};
+/// No strict weak order.
+struct by_parity {
+  __host__ __device__ bool operator()(const long_key& a, const long_key& b) const {
+    return a.number % 2 == 0 ? a.number <= b.number : a.number < b.number / 2;
+  }
+};
+
+std::uint32_t number_of(std::uint32_t key) { return key; }
+std::uint32_t number_of(const long_key& key) { return key.number; }
+
+/// Merges sorted runs of these sizes, one after another in an array, whose values are their places.
+/// Returns whether merge() found the comparator consistent. Checks that no element is lost and, if
+/// it did, that the result is sorted.
+template <class Key, class Compare>
+bool merge_runs_of(const std::vector<std::size_t>& sizes, Compare compare) {
+  namespace family = ramify::detail::distributed_sort;
+  using order = ramify::detail::quicksort::sort_order<Key, Compare>;
+  using merger = family::run_merger<Key, std::uint32_t, order>;
+  std::vector<Key> keys;
+  for (const std::size_t size : sizes) {
+    for (std::size_t i = 0; i < size; ++i) {
+      Key key{};
+      reinterpret_cast<std::uint32_t&>(key) = static_cast<std::uint32_t>(7 * i + size);
+      keys.push_back(key);
+    }
+  }
+  family::rank_elements<Key, std::uint32_t> spare{
+      upload(keys), upload(tests::count_up<std::uint32_t>(keys.size()))};
+  auto into = family::rank_elements<Key, std::uint32_t>::make(keys.size(), nullptr);
+  std::vector<typename merger::run> runs;
+  for (std::size_t begin = 0; const std::size_t size : sizes) {
+    runs.push_back({spare.arrays_from(begin), size});
+    begin += size;
+  }
+  merger merges(order{compare}, keys.size(), nullptr);
+  const bool is_consistent = merges.merge(runs, into, spare, {});
+  const std::vector<Key> merged = download(into.keys);
+  const std::vector<std::uint32_t> values = download(into.values);
+  std::vector<bool> found(keys.size(), false);
+  bool keeps_values = true;
+  bool is_sorted = true;
+  for (std::size_t i = 0; i < merged.size(); ++i) {
+    keeps_values = keeps_values && !found[values[i]] && merged[i] == keys[values[i]];
+    found[values[i]] = true;
+    is_sorted = is_sorted && (i == 0 || number_of(merged[i - 1]) <= number_of(merged[i]));
+  }
+  BOOST_TEST(merged.size() == keys.size());
+  BOOST_TEST(keeps_values);
+  if (is_consistent) BOOST_TEST(is_sorted);
+  return is_consistent;
+}
+
 }  // namespace device_memory
 
 using namespace device_memory;
+
+BOOST_AUTO_TEST_CASE(runs_are_merged_in_passes) {
+  const std::size_t tile = ramify::detail::distributed_sort::merge_tile<std::uint32_t>::size;
+  for (const std::vector<std::size_t>& sizes :
+       std::vector<std::vector<std::size_t>>{{},
+                                             {0, 0},
+                                             {5},
+                                             {0, tile + 1, 0},
+                                             {tile - 1, 1},
+                                             {tile, tile},
+                                             {3 * tile + 7, 2, tile},
+                                             {1, 0, 2 * tile, 3, tile + 1, 40},
+                                             {9, 8, 7, 6, 5, 4, 3, 2, 1}}) {
+    BOOST_TEST_CONTEXT(sizes.size() << " runs") {
+      BOOST_TEST(merge_runs_of<std::uint32_t>(sizes, ramify::ascending{}));
+      BOOST_TEST(merge_runs_of<long_key>(sizes, by_number{}));
+    }
+  }
+  // Negative control: the elements stay complete.
+  BOOST_TEST(!merge_runs_of<long_key>({500, 700, 300}, by_parity{}));
+}
 
 BOOST_AUTO_TEST_CASE(calls_wait_for_the_work_in_their_stream) {
   communicator comm(here);

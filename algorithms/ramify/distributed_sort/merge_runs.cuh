@@ -60,16 +60,16 @@ __global__ void find_tiles(sorted_run<Key, Value> left, sorted_run<Key, Value> r
   const std::uint64_t t = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (t > tiles) return;
   const std::uint64_t all = left.size + right.size;
-  const std::uint64_t place = t * merge_tile<typename Order::code>::size;
-  begins[t] = quicksort::merge_path(
-      place < all ? place : all, left.size, right.size, [&](std::uint64_t r, std::uint64_t l) {
-        return order(order.encode(right.from.keys[r]), order.encode(left.from.keys[l]));
-      });
+  const std::uint64_t diagonal = t * merge_tile<typename Order::code>::size;
+  begins[t] = quicksort::merge_path(diagonal < all ? diagonal : all, left.size, right.size,
+                                    [&](std::uint64_t r, std::uint64_t l) {
+                                      return order(order.encode(right.from.keys[r]),
+                                                   order.encode(left.from.keys[l]));
+                                    });
 }
 
 /// Merges two runs into `to`, which must not overlap with them. A block has a tile of the result;
-/// `begins` is the result of find_tiles(). Sets *differs, unless it is null, if the comparator is
-/// inconsistent.
+/// `begins` is the result of find_tiles(). Sets *differs if the comparator is inconsistent.
 template <class Key, class Value, class Order>
 __global__ void __launch_bounds__(merge_tile<typename Order::code>::threads)
     merge_runs(sorted_run<Key, Value> left_run, sorted_run<Key, Value> right_run,
@@ -118,9 +118,10 @@ __global__ void __launch_bounds__(merge_tile<typename Order::code>::threads)
   const unsigned end = min(begin + tile::items, count);
   unsigned left = left_of(begin);
   unsigned right = left_count + begin - left;
-  uninitialized_array<code, tile::items> merged;  // in registers
+  uninitialized_array<code, tile::items> merged;  // in registers, if keys are small
   code next_left = keys[left];
   code next_right = keys[right];
+  RAMIFY_UNROLL
   for (unsigned i = 0; i < tile::items; ++i) {
     if (begin + i >= end) continue;
     const bool takes_right = left == left_count || (right < count && order(next_right, next_left));
@@ -137,6 +138,7 @@ __global__ void __launch_bounds__(merge_tile<typename Order::code>::threads)
   __syncthreads();  // all threads have read the keys
 
   // 3. Store.
+  RAMIFY_UNROLL
   for (unsigned i = 0; i < tile::items; ++i) {
     if (begin + i < end) keys[begin + i] = merged[i];
   }

@@ -11,14 +11,12 @@
 #include <ramify/distributed_sort/config.hpp>
 #include <ramify/distributed_sort/run_merger.cuh>
 #include <ramify/distributed_sort/splitters.cuh>
-#include <ramify/quicksort/tuning.cuh>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/launch_each.cuh>
 #include <ramify/runtime/phase_range.cuh>
 #include <ramify/runtime/staging.cuh>
 #include <ramify/runtime/trace_recorder.cuh>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -71,7 +69,7 @@ class sort_run {
       // 4. Move the ends of the parts.
       sizes = comm_.all_gather(mine.size());
       if (config_.parts == sorted_parts::equal) {
-        static_cast<void>(redistribute(mine, counts_of_equal_parts(sizes, n)));
+        redistribute(mine, counts_of_equal_parts(sizes, n));
         sizes = comm_.all_gather(mine.size());
       }
     }
@@ -155,30 +153,33 @@ class sort_run {
 
   /// Sends the first counts[0] elements to rank 0, the next counts[1] to rank 1, and so on, and
   /// merges this rank's run with the runs that it gets; `mine` becomes the result. Adds the grids
-  /// to the report. Returns false, with the elements in another order, if sorting them takes less
-  /// time, or if the comparator is not a strict weak order.
+  /// to the report. Returns false if `mine` has all elements, but is not sorted: if sorting takes
+  /// less time than merging, or if the comparator is not a strict weak order.
   [[nodiscard]] bool exchange_and_merge(elements& mine, const std::vector<std::uint64_t>& counts,
                                         distributed_sort_report& report) {
     const phase_range range("distributed sort: exchange and merge");
-    // 1. The own run stays where it is.
+    // 1. The own run stays where it is. More than one pass of merges needs memory for all elements.
     const std::vector<std::uint64_t> received = comm_.all_to_all(counts);
-    elements others = exchange(mine, counts, received, false);
+    const std::uint64_t n = std::accumulate(received.begin(), received.end(), std::uint64_t{0});
+    elements others = elements::make(ranks_ > 2 ? n : n - received[rank_], stream_);
+    exchange(mine, counts, received, false, others);
     std::vector<typename merger::run> runs;  // in the order of the ranks
     for (std::uint64_t r = 0, begin = 0; r < ranks_; ++r) {
       if (r == rank_) {
         const auto own = std::accumulate(counts.begin(), counts.begin() + r, std::uint64_t{0});
-        runs.push_back({mine.from(own), received[r]});
+        runs.push_back({mine.arrays_from(own), received[r]});
       } else {
-        runs.push_back({others.from(begin), received[r]});
+        runs.push_back({others.arrays_from(begin), received[r]});
         begin += received[r];
       }
     }
+    std::erase_if(runs, [](const auto& run) { return run.size == 0; });
     // 2. Merge the runs.
-    elements part = elements::make(others.size(), stream_);
+    elements part = elements::make(n, stream_);
     trace_recorder recorder(config_.sort.trace, stream_);
-    merger by_pairs(order{compare_}, part.size(), stream_);
+    merger by_pairs(order{compare_}, n, stream_);
     bool is_sorted = false;
-    if (ranks_ <= max_merged_runs) {
+    if (runs.size() <= max_merged_runs) {
       is_sorted = by_pairs.merge(std::move(runs), part, others, recorder.ticket());
       report.host_grids += by_pairs.grids();
     } else {
@@ -194,16 +195,18 @@ class sort_run {
   /// becomes what this rank gets, in the order of the ranks.
   void redistribute(elements& mine, const std::vector<std::uint64_t>& counts) {
     const phase_range range("distributed sort: move the ends");
-    mine = exchange(mine, counts, comm_.all_to_all(counts), true);
+    const std::vector<std::uint64_t> received = comm_.all_to_all(counts);
+    elements got = elements::make(
+        std::accumulate(received.begin(), received.end(), std::uint64_t{0}), stream_);
+    exchange(mine, counts, received, true, got);
+    mine = std::move(got);
   }
 
-  /// Sends parts of `mine` as redistribute() does. Returns what this rank gets, received[0]
-  /// elements from rank 0, then received[1] from rank 1, and so on. Unless `with_own`, it begins
-  /// with the elements of the other ranks, and leaves the end as it is.
-  [[nodiscard]] elements exchange(const elements& mine, const std::vector<std::uint64_t>& counts,
-                                  const std::vector<std::uint64_t>& received, bool with_own) {
-    const std::uint64_t n = std::accumulate(received.begin(), received.end(), std::uint64_t{0});
-    elements got = elements::make(n, stream_);
+  /// Sends parts of `mine` as redistribute() does. Writes what this rank gets to `got`:
+  /// received[0] elements from rank 0, then received[1] from rank 1, and so on, but no elements
+  /// from this rank itself unless `with_own`.
+  void exchange(const elements& mine, const std::vector<std::uint64_t>& counts,
+                const std::vector<std::uint64_t>& received, bool with_own, const elements& got) {
     const auto exchange_array = [&]<class T>(const T* from, T* to) {
       std::vector<outgoing_message<T>> out;
       std::vector<incoming_message<T>> in;
@@ -218,7 +221,6 @@ class sort_run {
     };
     exchange_array(mine.keys.data(), got.keys.data());
     if constexpr (elements::has_values) exchange_array(mine.values.data(), got.values.data());
-    return got;
   }
 
   communicator& comm_;

@@ -9,7 +9,6 @@
 #include <ramify/distributed_sort/merge_runs.cuh>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/launch_each.cuh>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -18,7 +17,7 @@ namespace ramify::detail::distributed_sort::inline RAMIFY_BUILD {
 /// Keys, and values if there are any, in device memory.
 template <class Key, class Value>
 struct rank_elements {
-  static constexpr bool has_values = !std::is_same_v<Value, no_value>;
+  static constexpr bool has_values = key_value_arrays<Key, Value>::has_values;
 
   device_buffer<Key> keys;
   device_buffer<Value> values;  ///< empty if there are none
@@ -28,7 +27,7 @@ struct rank_elements {
     return {device_buffer<Key>(n, stream), device_buffer<Value>(has_values ? n : 0, stream)};
   }
   /// Returns the arrays from element `i` on.
-  [[nodiscard]] key_value_arrays<Key, Value> from(std::uint64_t i) const {
+  [[nodiscard]] key_value_arrays<Key, Value> arrays_from(std::uint64_t i) const {
     return {keys.data() + i, has_values ? values.data() + i : nullptr};
   }
 };
@@ -43,26 +42,27 @@ class run_merger {
  public:
   using run = sorted_run<Key, Value>;
 
-  /// For n elements. \throws cuda_error
+  /// Prepares merges of n elements in all. \throws cuda_error
   run_merger(const Order& order, std::uint64_t n, cudaStream_t stream)
       : order_(order), stream_(stream), differs_(1, stream), begins_(n / tile::size + 2, stream) {
     clear_memory(differs_.data(), 1, stream, "clearing a flag");
   }
 
-  /// Merges the runs. `into`, which becomes the result, and `spare` have space for all elements;
-  /// runs may be in `spare`, but not in `into`. Returns false, with the elements in another order,
-  /// if the comparator is inconsistent. Asynchronous, unless the comparator may be so. Call it
+  /// Merges the runs. `into`, which becomes the result, has space for all elements, and `spare` has
+  /// it if there are more than two runs. Runs may be in `spare`, but not in `into`. Returns false
+  /// if the comparator is inconsistent; `into` then has all elements, not sorted. Asynchronous if
+  /// the order is known to be strict weak; else the host waits after each pass. Must be called
   /// once. \throws cuda_error
   [[nodiscard]] bool merge(std::vector<run> runs, elements& into, elements& spare,
                            const trace_ticket& ticket) {
     std::erase_if(runs, [](const run& r) { return r.size == 0; });
-    while (!runs.empty()) {
+    while (runs.size() > 1) {
       // 1. Merge pairs of runs. The last run may have no partner.
       std::vector<run> merged;
       for (std::uint64_t i = 0, begin = 0; i < runs.size(); i += 2) {
         const run second = i + 1 < runs.size() ? runs[i + 1] : run{runs[i].from, 0};
-        launch_merge(runs[i], second, into.from(begin), ticket);
-        merged.push_back({into.from(begin), runs[i].size + second.size});
+        launch_merge(runs[i], second, into.arrays_from(begin), ticket);
+        merged.push_back({into.arrays_from(begin), runs[i].size + second.size});
         begin += merged.back().size;
       }
       // 2. An inconsistent comparator may have lost elements, but the runs have all of them.
@@ -72,11 +72,12 @@ class run_merger {
           return false;
         }
       }
-      if (merged.size() == 1) break;
+      if (merged.size() == 1) return true;
       // 3. The next pass writes to the other arrays.
       runs = std::move(merged);
       std::swap(into, spare);
     }
+    copy(runs, into);  // one run, or none
     return true;
   }
 
@@ -84,7 +85,7 @@ class run_merger {
   void copy(const std::vector<run>& runs, const elements& to) const {
     std::uint64_t begin = 0;
     for (const run& r : runs) {
-      const arrays place = to.from(begin);
+      const arrays place = to.arrays_from(begin);
       copy_array(r.from.keys, r.size, place.keys);
       if constexpr (elements::has_values) copy_array(r.from.values, r.size, place.values);
       begin += r.size;

@@ -56,7 +56,7 @@ class group_bodies {
     return of_lane * 32 / targets.lanes();
   }
 
-  /// Returns whether all lanes have the same body, alone: as their body 0.
+  /// Returns whether groups have one body each. All lanes then have it as their body 0.
   [[nodiscard]] __device__ bool is_single() const { return size(targets_) == 1; }
   /// Returns the position of this lane's body k.
   [[nodiscard]] __device__ const point<Real, 3>& position(unsigned k) const { return position_[k]; }

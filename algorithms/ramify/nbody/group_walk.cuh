@@ -144,9 +144,9 @@ class group_walk {
   }
 
   /// Returns true if this lane has a node that must not act as one source on some body of the
-  /// group. A group of one body needs no box. The box of a larger group decides for most nodes: no
-  /// body is nearer than the box, or farther than its farthest corner, also after rounding. For the
-  /// others, all bodies are tested.
+  /// group. The test of a group of one body needs no box. The box of a larger group decides for
+  /// most nodes: no body is nearer than the box, or farther than its farthest corner, also after
+  /// rounding. For the others, all bodies are tested.
   __device__ __forceinline__ bool must_open(bool has_node, const gravity_node<Real>& node) {
     const point<Real, 3> center{{node.center.x, node.center.y, node.center.z}};
     const Real scaled = node.opening_radius2 * unit_;

@@ -131,7 +131,8 @@ struct gravity_scratch {
   std::byte* sums = nullptr;  ///< one for each node: of type Reduction::sum
   gravity_node<Real>* nodes = nullptr;
   quadrupole<Real>* quadrupoles = nullptr;  ///< order 2
-  /// For order 2: opening_criterion::mass_radius2(); null if theta decides: all quadrupoles act
+  /// The results of opening_criterion::mass_radius2(), for order 2. Null if theta decides: then all
+  /// quadrupoles act.
   Real* mass_radii2 = nullptr;
   unsigned* counters = nullptr;  ///< used by reduce_bottom_up()
 

@@ -182,7 +182,8 @@ struct sample_sort_tuning {
   /// Sampled keys for each bucket. Bucket sizes then differ by 13 % (standard deviation).
   static constexpr int oversampling = 60;
   /// Sampled keys for each bucket of a large root, because the next level waits for the longest
-  /// segment. With 60, the sort of 2^26 u32 keys takes 1 to 2 % longer.
+  /// segment. With 60, the sort of 2^26 u32 keys takes 1 to 2 % longer. A root of wide_root_limit
+  /// buckets has half as many.
   static constexpr int root_oversampling = 240;
   /// Keys per thread while a small sample is sorted, which takes less time with fewer.
   static constexpr int small_sample_items = round_down_to_odd((sample_items + 2) / 3);
@@ -199,9 +200,9 @@ struct sample_sort_tuning {
   /// at the cost of shorter coalesced writes.
   static constexpr int leaf_bucket_limit =
       std::min<int>(1024, std::bit_floor(8u * 1024u / sizeof(Key)));
-  /// Number of buckets of a root that needs no third level for that reason. 2^29 keys, H100: u32
-  /// 16.5 instead of 21.2 ms, f64 26.3 instead of 33.1. With 1,024 buckets 2^30 u32 keys take 36.1
-  /// instead of 34.0 ms.
+  /// Number of buckets of a root for which bucket_limit buckets would need a third level, and twice
+  /// as many do not. 2^29 keys, H100: u32 16.5 instead of 21.2 ms, f64 26.3 instead of 33.1. With
+  /// 1,024 buckets 2^30 u32 keys take 36.1 instead of 34.0 ms.
   static constexpr int wide_root_limit = std::min(2 * bucket_limit, leaf_bucket_limit);
   /// Elements for which a segment has one entry in the arrays of counts and candidates. Entries
   /// suffice: there are less than four times as many buckets as targeted (rounding up to a power of

@@ -35,7 +35,8 @@ static_assert(NCCL_VERSION_CODE >= oldest_nccl, "Ramify's clusters need NCCL 2.1
 
 /// Returns a version of NCCL as its name has it.
 std::string version_name(int version) {
-  return std::to_string(version / 10'000) + "." + std::to_string(version / 100 % 100) + "." +
+  const int major = version < 10'000 ? 1'000 : 10'000;  // of the number; 2,804 is 2.8.4
+  return std::to_string(version / major) + "." + std::to_string(version % major / 100) + "." +
          std::to_string(version % 100);
 }
 
