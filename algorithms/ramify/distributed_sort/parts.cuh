@@ -164,7 +164,8 @@ class sort_run {
     elements others = elements::make(ranks_ > 2 ? n : n - received[rank_], stream_);
     exchange(mine, counts, received, false, others);
     std::vector<typename merger::run> runs;  // in the order of the ranks
-    for (std::uint64_t r = 0, begin = 0; r < ranks_; ++r) {
+    std::uint64_t begin = 0;
+    for (unsigned r = 0; r < ranks_; ++r) {
       if (r == rank_) {
         const auto own = std::accumulate(counts.begin(), counts.begin() + r, std::uint64_t{0});
         runs.push_back({mine.arrays_from(own), received[r]});

@@ -148,7 +148,7 @@ class sample_sort_run {
     }
     const std::size_t saving = target(std::size_t{tuning::bucket_limit} * tuning::bucket_size);
     const bool saves_level = saving > tuning::bucket_limit && saving <= tuning::wide_root_limit;
-    return saves_level ? tuning::wide_root_limit : tuning::bucket_limit;
+    return static_cast<unsigned>(saves_level ? tuning::wide_root_limit : tuning::bucket_limit);
   }
 
   /// Returns the sizes that depend only on the current device. They are computed once per context,
