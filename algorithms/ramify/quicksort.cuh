@@ -19,8 +19,8 @@
 ///                strict weak order, the result is some permutation of the input.
 /// Scratch        Memory for n elements. sample_sort also needs one byte per element and a few
 ///                percent, more with a large depth_limit; for 0.8 to 4.3 million u32 keys, and for
-///                2^28 to 2^29, it needs one more byte per element and 1 MB. The memory comes from
-///                Ramify's stream-ordered pool or from the caller. quicksort_scratch_bytes()
+///                350 to 540 million, it needs one more byte per element and 1 MB. The memory comes
+///                from Ramify's stream-ordered pool or from the caller. quicksort_scratch_bytes()
 ///                returns its size.
 /// Stream         The sort is ordered with all other work in the stream. quicksort_async() returns
 ///                without waiting, except that the first automatic route on a GPU measures launches

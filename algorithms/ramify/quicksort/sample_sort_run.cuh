@@ -146,8 +146,11 @@ class sample_sort_run {
     if (target(tuning::bucket_size) <= max) {
       return static_cast<unsigned>(std::min(std::bit_ceil(target(tuning::small_bucket_size)), max));
     }
-    const std::size_t saving = target(std::size_t{tuning::bucket_limit} * tuning::bucket_size);
-    const bool saves_level = saving > tuning::bucket_limit && saving <= tuning::wide_root_limit;
+    // Two levels of bucket_limit buckets suffice if their segments are shorter than most leaves.
+    constexpr std::size_t limit = tuning::bucket_limit;
+    const bool needs_level = n / (limit * limit) > std::size_t{tuning::leaf_size} * 9 / 10;
+    const bool saves_level =
+        needs_level && target(limit * tuning::bucket_size) <= tuning::wide_root_limit;
     return static_cast<unsigned>(saves_level ? tuning::wide_root_limit : tuning::bucket_limit);
   }
 
