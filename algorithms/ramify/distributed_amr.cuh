@@ -45,7 +45,7 @@
 #include <ramify/amr/begin_run.cuh>
 #include <ramify/amr/broadcast_state.cuh>
 #include <ramify/amr/distributed_config.hpp>
-#include <ramify/amr/distributed_mesh.cuh>
+#include <ramify/amr/distributed_program.cuh>
 #include <ramify/cluster/communicator.hpp>
 #include <ramify/cluster/kernel_backend.cuh>
 #include <stdexcept>

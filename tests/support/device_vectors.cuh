@@ -24,23 +24,26 @@ device_buffer<T> upload(const std::vector<T>& host, cudaStream_t stream = nullpt
   return buffer;
 }
 
-/// Copies device memory to a vector. Waits for the stream.
+/// Copies host.size() objects of device memory to a vector. Waits for the stream.
 template <class T>
-void download(const device_buffer<T>& buffer, std::vector<T>& host, cudaStream_t stream = nullptr) {
-  check(cudaMemcpyAsync(host.data(), buffer.data(), host.size() * sizeof(T), cudaMemcpyDeviceToHost,
-                        stream),
+void download_to(std::vector<T>& host, const T* data, cudaStream_t stream = nullptr) {
+  if (host.empty()) return;
+  check(cudaMemcpyAsync(host.data(), data, host.size() * sizeof(T), cudaMemcpyDeviceToHost, stream),
         "downloading");
   check(cudaStreamSynchronize(stream), "waiting for a download");
+}
+
+/// Copies a buffer to a vector. Waits for the stream.
+template <class T>
+void download(const device_buffer<T>& buffer, std::vector<T>& host, cudaStream_t stream = nullptr) {
+  download_to(host, static_cast<const T*>(buffer.data()), stream);
 }
 
 /// Returns `n` objects of device memory. Waits for the NULL stream.
 template <class T>
 std::vector<T> download_array(const T* data, std::size_t n) {
   std::vector<T> host(n);
-  if (n == 0) return host;
-  check(cudaMemcpyAsync(host.data(), data, n * sizeof(T), cudaMemcpyDeviceToHost, nullptr),
-        "downloading");
-  check(cudaStreamSynchronize(nullptr), "waiting for a download");
+  download_to(host, data);
   return host;
 }
 

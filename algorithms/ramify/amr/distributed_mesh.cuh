@@ -30,7 +30,6 @@
 #include <ramify/runtime/phase_range.cuh>
 #include <ramify/runtime/stream.cuh>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
@@ -405,27 +404,6 @@ class distributed_mesh final : public device_mesh<Physics, n, Criterion, mesh_pa
   part_lists lists_;
   device_buffer<unsigned long long> numbers_;
   device_buffer<unsigned> words_;
-};
-
-/// The program of the chain of phases on a distributed mesh. The host launches all phases.
-template <class Mesh, class Fill>
-struct distributed_program : Mesh::view_type {
-  Fill fill;
-
-  /// Instantiates launch_phases() and its kernels in nvcc's pass for the device, which does not see
-  /// the call below.
-  using host_phase = std::integral_constant<decltype(&Mesh::template launch_phases<Fill>),
-                                            &Mesh::template launch_phases<Fill>>;
-
-  [[nodiscard]] __host__ __device__ static unsigned slots_of(const run_state&) { return 0; }
-
-  template <class Grids>
-  __host__ __device__ void launch_step([[maybe_unused]] const run_state& now,
-                                       [[maybe_unused]] Grids& grids) const {
-#if !defined(__CUDA_ARCH__)
-    static_cast<Mesh*>(this->host)->launch_phases(now, *this, fill, grids);
-#endif
-  }
 };
 
 }  // namespace ramify::detail::amr::inline RAMIFY_BUILD
