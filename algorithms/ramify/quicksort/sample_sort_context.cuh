@@ -84,6 +84,8 @@ struct sample_sort_sizes {
   unsigned long_leaf;     ///< elements that a whole block sorts in shared memory
   unsigned teams;         ///< of a block of the leaf grid
   unsigned blocks;        ///< co-resident blocks of the scatter kernel: one an SM
+  /// Maximum number of buckets of the root, equality buckets included, if candidates are equal.
+  unsigned root_buckets_if_repeated;
   /// Dynamic shared memory of a block, in bytes.
   unsigned root_sample_bytes;
   unsigned sample_bytes;
@@ -93,7 +95,7 @@ struct sample_sort_sizes {
   unsigned levels_ahead;  ///< levels that the host launches on the flat route without waiting
   small_root_plan small;
 
-  /// Returns whether bucket numbers of this run have two bytes.
+  /// Returns whether bucket numbers of the root may have two bytes.
   [[nodiscard]] __host__ __device__ bool wide_ids() const { return root_buckets > byte_ids; }
   /// Returns the shape of a grid that follows another grid of the run.
   [[nodiscard]] __host__ __device__ launch_shape shape(unsigned grid, unsigned block,
@@ -214,10 +216,10 @@ inline constexpr int copy_tile = 16 * 1024;
 /// of the next level.
 inline constexpr unsigned max_levels = 256;
 
-/// Calls `work` with a null pointer to the type of this run's bucket numbers.
+/// Calls `work` with a null pointer to the type of a segment's bucket numbers.
 template <class Work>
-__device__ void with_id_type(const sample_sort_sizes& sizes, Work work) {
-  if (sizes.wide_ids()) {
+__device__ void with_id_type(const splitter_tree& tree, Work work) {
+  if (tree.buckets() > byte_ids) {
     work(static_cast<std::uint16_t*>(nullptr));
   } else {
     work(static_cast<std::uint8_t*>(nullptr));

@@ -33,22 +33,6 @@ struct alignas(128) count_shared {
   }
 };
 
-/// Adds one to the count of a bucket and returns the old count. If all lanes of a warp add to the
-/// same bucket, as happens with repeated keys, one lane adds for all (warp-aggregated atomics). All
-/// threads of the warp must call it; only those with `adds` add. On the CPU executor the lanes run
-/// one after another, so each adds its own.
-__device__ inline unsigned add_warp_aggregated(unsigned* counts, unsigned id, bool adds) {
-  if constexpr (!RAMIFY_ON_CUDA) return adds ? atomicAdd(&counts[id], 1u) : 0;
-  const unsigned first = __shfl_sync(full_warp_mask, id, 0);
-  if (__all_sync(full_warp_mask, adds && id == first)) {
-    const unsigned lane = threadIdx.x % 32;
-    unsigned before = 0;
-    if (lane == 0) before = atomicAdd(&counts[id], 32u);
-    return __shfl_sync(full_warp_mask, before, 0) + lane;
-  }
-  return adds ? atomicAdd(&counts[id], 1u) : 0;
-}
-
 /// Counts the keys of a piece whose bucket numbers have the type Id. All threads of the block must
 /// make the same calls.
 template <class Context, class Id>
@@ -69,6 +53,7 @@ struct piece_counter {
   /// counts are complete after the next barrier.
   __device__ void count_all() const {
     bool in_order = piece.of.depth == 0;
+    const bool long_buckets = piece.of.size() / shape.buckets() > 2 * tile;
     for (position at = piece.begin; at < piece.end; at += tile) {
       if (in_order) {
         // The first key of the next tile is included.
@@ -78,7 +63,8 @@ struct piece_counter {
         __syncthreads();
       }
       const auto count = static_cast<unsigned>(min(piece.end - at, position{tile}));
-      if (count == tile && shape.equality == 0) {
+      if (in_order && long_buckets && count_if_in_one_bucket(at, count)) continue;
+      if (count == tile) {
         count_tile<true>(at, count);
       } else {
         count_tile<false>(at, count);
@@ -91,13 +77,32 @@ struct piece_counter {
     return context.buffers[piece.of.buffer].keys + begin;
   }
 
-  /// Counts the keys of a tile, and stores the bucket of each key. A `plain` tile has a key for
-  /// each item of each thread, and no keys that are known to be repeated. Any other has `count`
-  /// keys.
-  template <bool plain>
+  [[nodiscard]] __device__ Id* ids_from(position begin) const {
+    return static_cast<Id*>(context.ids) + begin;
+  }
+
+  /// Counts the keys of a tile if its first and its last key are in the same bucket, and stores the
+  /// bucket of each key. Returns whether it did. The keys must be in order. 4 * 10^8 sorted u32
+  /// keys, H200: 2.5 instead of 2.8 ms.
+  [[nodiscard]] __device__ bool count_if_in_one_bucket(position begin, unsigned count) const {
+    const auto* keys = keys_from(begin);
+    const code ends[] = {context.compare.encode(keys[0]), context.compare.encode(keys[count - 1])};
+    unsigned ids[2];
+    find_buckets(ids, ends, tree, shape.levels, shape.equality != 0, context.compare);
+    if (ids[0] != ids[1]) return false;
+    for (unsigned k = threadIdx.x; k < count; k += threads) {
+      ids_from(begin)[k] = static_cast<Id>(ids[0]);
+    }
+    if (threadIdx.x == 0) atomicAdd(&shared.counts()[ids[0]], count);
+    return true;
+  }
+
+  /// Counts the keys of a tile, and stores the bucket of each key. A `full` tile has a key for each
+  /// item of each thread, any other has `count` keys.
+  template <bool full>
   __device__ void count_tile(position begin, unsigned count) const {
     const auto* keys = keys_from(begin);
-    Id* const all_ids = static_cast<Id*>(context.ids) + begin;
+    Id* const all_ids = ids_from(begin);
     unsigned* const counts = shared.counts();
     // Missing keys are replaced by the tile's first key, which is not counted again.
     code mine[items];
@@ -105,20 +110,17 @@ struct piece_counter {
     const auto at = [](int i) { return unsigned(i) * threads + threadIdx.x; };
     RAMIFY_UNROLL_EVERYWHERE
     for (int i = 0; i < items; ++i) {
-      mine[i] = context.compare.encode(keys[plain || at(i) < count ? at(i) : 0]);
+      mine[i] = context.compare.encode(keys[full || at(i) < count ? at(i) : 0]);
     }
     find_buckets(ids, mine, tree, shape.levels, shape.equality != 0, context.compare);
     RAMIFY_UNROLL_EVERYWHERE
     for (int i = 0; i < items; ++i) {
-      if (plain || at(i) < count) all_ids[at(i)] = static_cast<Id>(ids[i]);
+      if (full || at(i) < count) all_ids[at(i)] = static_cast<Id>(ids[i]);
     }
+    // The hardware adds for a whole warp at once where no thread needs the old count.
     RAMIFY_UNROLL_EVERYWHERE
     for (int i = 0; i < items; ++i) {
-      if constexpr (plain) {
-        atomicAdd(&counts[ids[i]], 1u);
-      } else {
-        static_cast<void>(add_warp_aggregated(counts, ids[i], at(i) < count));
-      }
+      if (full || at(i) < count) atomicAdd(&counts[ids[i]], 1u);
     }
   }
 
@@ -164,9 +166,8 @@ __global__ void __launch_bounds__(Context::tuning::count_threads)
 
   const task_list<segment> list = context.list(level);
   const unsigned blocks = list.blocks();
-  const unsigned max = max_buckets(level, context.sizes);
   unsigned* counts = shared.counts();
-  auto* tree = shared.tree(max);
+  auto* tree = shared.tree(max_buckets(level, context.sizes));
 
   for (unsigned number = blockIdx.x; number < blocks; number += gridDim.x) {
     const sample_sort_piece piece(list, number, context.sizes);
@@ -175,10 +176,11 @@ __global__ void __launch_bounds__(Context::tuning::count_threads)
     const bool is_root = piece.of.depth == 0;
     const unsigned target = is_root ? context.sizes.root_buckets
                                     : target_buckets<typename Context::tuning>(piece.of.size());
+    const unsigned max_if_repeated = is_root ? context.sizes.root_buckets_if_repeated : byte_ids;
 
     // 1. Build the splitter tree: the same one in all blocks of a segment.
-    const splitter_tree shape = build_splitter_tree<threads>(tree, context.candidates_of(piece.of),
-                                                             target - 1, max, context.compare);
+    const splitter_tree shape = build_splitter_tree<threads>(
+        tree, context.candidates_of(piece.of), target - 1, max_if_repeated, context.compare);
     if (piece.begin == piece.of.begin && threadIdx.x == 0) plan.tree = shape;
     const unsigned buckets = shape.buckets();
 
@@ -186,7 +188,7 @@ __global__ void __launch_bounds__(Context::tuning::count_threads)
     for (unsigned b = threadIdx.x; b < buckets; b += threads) counts[b] = 0;
     if (threadIdx.x == 0) shared.order = nondecreasing | nonincreasing;
     __syncthreads();
-    with_id_type(context.sizes, [&](auto* type) {
+    with_id_type(shape, [&](auto* type) {
       using id = std::remove_pointer_t<decltype(type)>;
       piece_counter<Context, id>{context, piece, shared, tree, shape}.count_all();
     });

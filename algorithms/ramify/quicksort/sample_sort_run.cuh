@@ -139,19 +139,23 @@ class sample_sort_run {
     return expected < 2 ? expected : expected + 1;
   }
 
+  /// Returns whether the buckets of the root are to be leaves.
+  static bool root_has_leaves(std::size_t n) {
+    return n / tuning::bucket_size < tuning::leaf_bucket_limit;
+  }
+
   /// Returns the target number of buckets of the root without equality buckets: a power of two.
   static unsigned root_buckets(std::size_t n) {
-    const auto target = [n](std::size_t size) { return n / size + 1; };
-    constexpr std::size_t max = tuning::leaf_bucket_limit;
-    if (target(tuning::bucket_size) <= max) {
-      return static_cast<unsigned>(std::min(std::bit_ceil(target(tuning::small_bucket_size)), max));
+    constexpr std::size_t limit = tuning::bucket_limit;
+    if (root_has_leaves(n)) {
+      return static_cast<unsigned>(std::min<std::size_t>(
+          std::bit_ceil(n / tuning::small_bucket_size + 1), tuning::leaf_bucket_limit));
     }
     // Two levels of bucket_limit buckets suffice if their segments are shorter than most leaves.
-    constexpr std::size_t limit = tuning::bucket_limit;
     const bool needs_level = n / (limit * limit) > std::size_t{tuning::leaf_size} * 9 / 10;
-    const bool saves_level =
-        needs_level && target(limit * tuning::bucket_size) <= tuning::wide_root_limit;
-    return static_cast<unsigned>(saves_level ? tuning::wide_root_limit : tuning::bucket_limit);
+    const bool saves_level = n / (limit * tuning::bucket_size) < tuning::wide_root_limit;
+    return static_cast<unsigned>(needs_level && saves_level ? tuning::wide_root_limit
+                                                            : tuning::bucket_limit);
   }
 
   /// Returns the sizes that depend only on the current device. They are computed once per context,
@@ -233,6 +237,8 @@ class sample_sort_run {
     sample_sort_sizes sizes = device_sizes();
     sizes.levels_ahead = levels_ahead(n);
     sizes.root_buckets = root_buckets(n);
+    sizes.root_buckets_if_repeated =
+        root_has_leaves(n) && sizes.root_buckets > byte_ids ? max_ids : byte_ids;
     // The sample of a small input takes a larger part of the time, so it is smaller: one key in
     // 2048, but at least eight for each bucket.
     const std::size_t sample =

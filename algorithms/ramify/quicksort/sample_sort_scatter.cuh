@@ -12,6 +12,22 @@
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
+/// Adds one to the count of a bucket and returns the old count. If all lanes of a warp add to the
+/// same bucket, as happens with repeated keys, one lane adds for all (warp-aggregated atomics). All
+/// threads of the warp must call it; only those with `adds` add. On the CPU executor the lanes run
+/// one after another, so each adds its own.
+__device__ inline unsigned add_warp_aggregated(unsigned* counts, unsigned id, bool adds) {
+  if constexpr (!RAMIFY_ON_CUDA) return adds ? atomicAdd(&counts[id], 1u) : 0;
+  const unsigned first = __shfl_sync(full_warp_mask, id, 0);
+  if (__all_sync(full_warp_mask, adds && id == first)) {
+    const unsigned lane = threadIdx.x % 32;
+    unsigned before = 0;
+    if (lane == 0) before = atomicAdd(&counts[id], 32u);
+    return __shfl_sync(full_warp_mask, before, 0) + lane;
+  }
+  return adds ? atomicAdd(&counts[id], 1u) : 0;
+}
+
 /// The shared memory of a block: this struct, then the elements of a tile, then their bucket
 /// numbers.
 template <class Context>
@@ -245,7 +261,7 @@ __device__ void partition_piece(scatter_shared<Context>& shared, const Context& 
       shared.counts[b] = 0;
     }
     __syncthreads();
-    with_id_type(context.sizes, [&](auto* type) {
+    with_id_type(tree, [&](auto* type) {
       scatter_piece<std::remove_pointer_t<decltype(type)>>(shared, context, piece, tree);
     });
   }

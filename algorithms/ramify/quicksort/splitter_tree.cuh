@@ -20,8 +20,8 @@ __device__ inline unsigned inorder_index(unsigned node, unsigned levels) {
   return (left_of_it << (levels - 1 - depth)) - 1;
 }
 
-/// Builds the splitter tree of some sorted candidates, for at most `max` buckets. All threads of
-/// the block must call it. `tree` is complete after the next barrier.
+/// Builds the splitter tree of some sorted candidates. If some are equal, it has at most `max`
+/// buckets. All threads of the block must call it. `tree` is complete after the next barrier.
 template <unsigned threads, class Code, class Compare>
 __device__ splitter_tree build_splitter_tree(Code* tree, const Code* candidates, unsigned count,
                                              unsigned max, Compare compare) {
@@ -36,14 +36,14 @@ __device__ splitter_tree build_splitter_tree(Code* tree, const Code* candidates,
   }
   __syncthreads();
   const bool equality = repeated != 0;
-  const bool halve = equality && 2 * (count + 1) > max;  // then only every other candidate is used
-  const unsigned splitters = halve ? count / 2 : count;
+  const unsigned step = equality ? (2 * (count + 1) + max - 1) / max : 1;  // of used candidates
+  const unsigned splitters = count / step;
 
   // 2. The last splitter fills the remaining nodes. The buckets between equal splitters stay empty.
   const splitter_tree shape{tree_levels(splitters + 1), equality ? 1u : 0u};
   for (unsigned node = threadIdx.x + 1; node <= shape.splitters(); node += threads) {
     const unsigned index = min(inorder_index(node, shape.levels), splitters - 1);
-    tree[node] = candidates[halve ? 2 * index + 1 : index];
+    tree[node] = candidates[step * (index + 1) - 1];
   }
   return shape;
 }
