@@ -89,6 +89,8 @@ BOOST_AUTO_TEST_CASE(ranks_of_a_machine_are_numbered) {
 }
 
 BOOST_AUTO_TEST_CASE(the_threads_of_the_executor_are_divided_by_the_ranks) {
+  // Workers that RAMIFY_CPU_SCHEDULE asks for would not be divided.
+  const ramify::cpu::scoped_executor_config one_worker_per_core({});
   const unsigned before = ramify::cpu::current_executor_config().workers;
   {
     const communicator comm(in_pieces);

@@ -59,7 +59,7 @@ struct sample_sort_state {
   }
 };
 
-/// Bucket numbers have one byte, unless the root has more buckets than that allows.
+/// Bucket numbers of a segment have one byte. Those of a root with more buckets have two.
 inline constexpr unsigned byte_ids = 256;
 inline constexpr unsigned max_ids = 1024;
 
@@ -77,15 +77,15 @@ struct sample_sort_sizes {
   unsigned root_piece;    ///< maximum elements of a piece of the root; even
   unsigned piece;         ///< maximum elements of a piece of a later segment
   unsigned root_buckets;  ///< target, equality buckets apart
-  unsigned root_sample;   ///< keys; in device_sizes() the maximum
-  unsigned root_part;     ///< capacity, in keys, of a part of the root's sample
-  unsigned sample;        ///< maximum keys of the sample of a later segment
-  unsigned tile;          ///< elements that a block groups by bucket in shared memory at a time
-  unsigned long_leaf;     ///< elements that a whole block sorts in shared memory
-  unsigned teams;         ///< of a block of the leaf grid
-  unsigned blocks;        ///< co-resident blocks of the scatter kernel: one an SM
   /// Maximum number of buckets of the root, equality buckets included, if candidates are equal.
   unsigned root_buckets_if_repeated;
+  unsigned root_sample;  ///< keys; in device_sizes() the maximum
+  unsigned root_part;    ///< capacity, in keys, of a part of the root's sample
+  unsigned sample;       ///< maximum keys of the sample of a later segment
+  unsigned tile;         ///< elements that a block groups by bucket in shared memory at a time
+  unsigned long_leaf;    ///< elements that a whole block sorts in shared memory
+  unsigned teams;        ///< of a block of the leaf grid
+  unsigned blocks;       ///< co-resident blocks of the scatter kernel: one an SM
   /// Dynamic shared memory of a block, in bytes.
   unsigned root_sample_bytes;
   unsigned sample_bytes;
@@ -216,7 +216,7 @@ inline constexpr int copy_tile = 16 * 1024;
 /// of the next level.
 inline constexpr unsigned max_levels = 256;
 
-/// Calls `work` with a null pointer to the type of a segment's bucket numbers.
+/// Calls `work` with a null pointer to the type of the bucket numbers of a segment with this tree.
 template <class Work>
 __device__ void with_id_type(const splitter_tree& tree, Work work) {
   if (tree.buckets() > byte_ids) {

@@ -53,6 +53,7 @@ struct piece_counter {
   /// counts are complete after the next barrier.
   __device__ void count_all() const {
     bool in_order = piece.of.depth == 0;
+    // If a bucket has fewer keys than two tiles, few tiles are in one bucket.
     const bool long_buckets = piece.of.size() / shape.buckets() > 2 * tile;
     for (position at = piece.begin; at < piece.end; at += tile) {
       if (in_order) {
@@ -81,8 +82,8 @@ struct piece_counter {
     return static_cast<Id*>(context.ids) + begin;
   }
 
-  /// Counts the keys of a tile if its first and its last key are in the same bucket, and stores the
-  /// bucket of each key. Returns whether it did. The keys must be in order. 4 * 10^8 sorted u32
+  /// If the first and the last key of a tile are in the same bucket, counts all its keys there,
+  /// stores the bucket of each, and returns true. The keys must be in order. 4 * 10^8 sorted u32
   /// keys, H200: 2.5 instead of 2.8 ms.
   [[nodiscard]] __device__ bool count_if_in_one_bucket(position begin, unsigned count) const {
     const auto* keys = keys_from(begin);
@@ -117,7 +118,8 @@ struct piece_counter {
     for (int i = 0; i < items; ++i) {
       if (full || at(i) < count) all_ids[at(i)] = static_cast<Id>(ids[i]);
     }
-    // The hardware adds for a whole warp at once where no thread needs the old count.
+    // No thread uses the old count, so the compiler emits an instruction (ATOMS.POPC.INC) that
+    // counts the lanes of each bucket. Votes of the warp would take longer.
     RAMIFY_UNROLL_EVERYWHERE
     for (int i = 0; i < items; ++i) {
       if (full || at(i) < count) atomicAdd(&counts[ids[i]], 1u);

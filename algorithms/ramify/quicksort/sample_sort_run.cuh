@@ -237,8 +237,7 @@ class sample_sort_run {
     sample_sort_sizes sizes = device_sizes();
     sizes.levels_ahead = levels_ahead(n);
     sizes.root_buckets = root_buckets(n);
-    sizes.root_buckets_if_repeated =
-        root_has_leaves(n) && sizes.root_buckets > byte_ids ? max_ids : byte_ids;
+    sizes.root_buckets_if_repeated = root_has_leaves(n) ? max_buckets(0, sizes) : byte_ids;
     // The sample of a small input takes a larger part of the time, so it is smaller: one key in
     // 2048, but at least eight for each bucket.
     const std::size_t sample =

@@ -20,8 +20,9 @@ __device__ inline unsigned inorder_index(unsigned node, unsigned levels) {
   return (left_of_it << (levels - 1 - depth)) - 1;
 }
 
-/// Builds the splitter tree of some sorted candidates. If some are equal, it has at most `max`
-/// buckets. All threads of the block must call it. `tree` is complete after the next barrier.
+/// Builds the splitter tree of some sorted candidates. If two are equal, or if there is only one,
+/// the tree has equality buckets, and at most `max` buckets in all; `max` must be a power of two.
+/// All threads of the block must call it. `tree` is complete after the next barrier.
 template <unsigned threads, class Code, class Compare>
 __device__ splitter_tree build_splitter_tree(Code* tree, const Code* candidates, unsigned count,
                                              unsigned max, Compare compare) {
@@ -36,7 +37,8 @@ __device__ splitter_tree build_splitter_tree(Code* tree, const Code* candidates,
   }
   __syncthreads();
   const bool equality = repeated != 0;
-  const unsigned step = equality ? (2 * (count + 1) + max - 1) / max : 1;  // of used candidates
+  // Every step-th candidate is a splitter.
+  const unsigned step = equality ? (2 * (count + 1) + max - 1) / max : 1;
   const unsigned splitters = count / step;
 
   // 2. The last splitter fills the remaining nodes. The buckets between equal splitters stay empty.

@@ -194,7 +194,8 @@ struct sample_sort_tuning {
   /// Maximum target of a root whose buckets are to be leaves, with a power of two of buckets. Its
   /// sample has eight keys a bucket, so bucket sizes differ by 35 % (one by the root of eight).
   static constexpr int small_bucket_size = std::max(leaf_size / 2, 1);
-  /// Maximum number of buckets of a partition, a power of two: splitters take at most 8 KiB.
+  /// Maximum number of buckets of a partition, equality buckets apart, a power of two: splitters
+  /// take at most 8 KiB.
   static constexpr int bucket_limit = std::min<int>(256, std::bit_floor(8u * 1024u / sizeof(Key)));
   /// Maximum number of buckets of a root whose buckets are to be leaves. More buckets save a level,
   /// at the cost of shorter coalesced writes.
@@ -202,9 +203,10 @@ struct sample_sort_tuning {
       std::min<int>(1024, std::bit_floor(8u * 1024u / sizeof(Key)));
   /// Number of buckets of a root for which bucket_limit buckets would need a third level, and twice
   /// as many do not. 2^29 random keys, H100: u32 16.5 instead of 21.2 ms, f64 26.3 instead of 33.1.
-  /// If keys repeat, the root still has bucket_limit buckets: with twice as many, keys of Zipf's
-  /// distribution take 5 to 8 % longer, because most of them end in equality buckets of the root.
-  /// With 1,024 buckets 2^30 u32 keys take 36.1 instead of 34.0 ms.
+  /// If two candidates for splitters are equal, the root has at most byte_ids buckets, equality
+  /// buckets included. With all candidates, keys of Zipf's distribution took 5 to 8 % longer,
+  /// because most of them end in equality buckets of the root. With 1,024 buckets 2^30 u32 keys
+  /// took 36.1 instead of 34.0 ms.
   static constexpr int wide_root_limit = std::min(2 * bucket_limit, leaf_bucket_limit);
   /// Elements for which a segment has one entry in the arrays of counts and candidates. Entries
   /// suffice: there are less than four times as many buckets as targeted (rounding up to a power of
