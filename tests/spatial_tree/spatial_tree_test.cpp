@@ -312,6 +312,28 @@ BOOST_AUTO_TEST_CASE(a_moved_from_tree_is_empty) {
   BOOST_TEST(!is_empty(first));
 }
 
+#if RAMIFY_ON_CUDA
+// A list in local memory would take several times as long.
+template <class Real, unsigned k>
+void expect_list_in_registers() {
+  namespace under_test = ramify::detail::spatial_tree;
+  cudaFuncAttributes attributes{};
+  ramify::check(cudaFuncGetAttributes(&attributes, under_test::kernel_of_nearest<Real, 3>(k)),
+                "reading the attributes of a kernel");
+  const std::size_t stack = ramify::spatial_shape<3>::stack_size * 2 * sizeof(Real);
+  BOOST_TEST(attributes.localSizeBytes < stack + k * sizeof(under_test::neighbor<Real>),
+             k << " neighbors");
+}
+
+BOOST_AUTO_TEST_CASE(up_to_64_candidates_are_in_registers) {
+  expect_list_in_registers<float, 10>();
+  expect_list_in_registers<float, 64>();
+  expect_list_in_registers<double, 10>();
+  expect_list_in_registers<double, 16>();
+  expect_list_in_registers<double, 64>();
+}
+#endif
+
 BOOST_AUTO_TEST_CASE(offsets_are_the_sums_of_counts) {
   for (const std::size_t n : {1, 2, 33, 257, 40'000, 300'001}) {
     std::vector<std::uint32_t> counts(n);

@@ -5,8 +5,9 @@
 /// The kernel that finds the k nearest neighbors, one thread per query.
 ///
 /// Branch and bound, depth first (Roussopoulos, Kelley and Vincent, 1995): a thread visits the
-/// nearest child first, and skips a node that is farther away than the worst candidate so far. If k
-/// is small, the distances to 32 to 64 points near the query give a bound before the first node.
+/// nearest child first, and skips a node that is farther away than the worst candidate so far. For
+/// up to 64 neighbors the distances to 32 to 96 points near the query give a bound before the first
+/// node.
 
 #include <cstdint>
 #include <ramify/spatial_tree/candidates.cuh>
@@ -17,12 +18,16 @@ namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 /// The points that are compared with a query before the tree is visited: an aligned part of the
 /// tree's order, and `more` points at each end of it. If the queries of a warp are points of the
 /// tree, all its lanes have the same part. The points at the ends give a closer bound to a query
-/// near the end of its part. If k is small, this saves less time than the points take.
+/// near the end of its part. If k is small, this saves less time than the points take. A window
+/// with fewer than k points gives no bound.
 template <unsigned capacity>
 struct window {
   static constexpr std::uint32_t part = 32;
-  static constexpr std::uint32_t more = capacity < 4 ? 0 : capacity < 8 ? 8 : 16;  ///< at each end
-  static_assert(capacity < part, "the window has k points, even without the excluded one");
+  /// At each end.
+  static constexpr std::uint32_t more = capacity < 4    ? 0
+                                        : capacity < 8  ? 8
+                                        : capacity < 32 ? 16
+                                                        : 32;
 };
 
 /// Descends from the root, from each node to its nearest child. Returns the position of the first
@@ -47,8 +52,8 @@ template <class Real, int dim>
 }
 
 /// Returns an upper bound of the squared distance to the k-th nearest neighbor: that of the k-th
-/// nearest point in the window around `position`. Without a bound, most of the first candidates
-/// would be replaced later.
+/// nearest point in the window around `position`, or infinity. Without a bound, most of the first
+/// candidates would be replaced later.
 template <unsigned capacity, class Real, int dim>
 [[nodiscard]] __device__ Real bound_of_window(const spatial_tree_view<Real, dim>& tree,
                                               const point<Real, dim>& query, std::uint32_t position,
@@ -164,9 +169,9 @@ struct nearest_queries : query_batch<Real, dim> {
 
 /// Writes rows of k ids and k squared distances. Each thread processes one query.
 template <class Real, int dim, class Candidates>
-__global__ void nearest_neighbors(spatial_tree_view<Real, dim> tree,
-                                  nearest_queries<Real, dim> batch, std::uint32_t* ids,
-                                  Real* distances2) {
+__global__ void __launch_bounds__(nearest_threads, Candidates::resident_blocks)
+    nearest_neighbors(spatial_tree_view<Real, dim> tree, nearest_queries<Real, dim> batch,
+                      std::uint32_t* ids, Real* distances2) {
   const auto i = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i >= batch.n) return;
   constexpr unsigned max_k = Candidates::max_k;
@@ -175,8 +180,7 @@ __global__ void nearest_neighbors(spatial_tree_view<Real, dim> tree,
   if constexpr (max_k > 0) {
     limit = bound_of_window<max_k>(tree, mine.query, mine.position, mine.excluded, batch.k);
   }
-  typename Candidates::memory memory;
-  Candidates candidates({ids + mine.row, distances2 + mine.row, batch.k}, memory);
+  Candidates candidates({ids + mine.row, distances2 + mine.row, batch.k});
   find_nearest(tree, mine.query, mine.excluded, limit, candidates);
   candidates.finish();
 }

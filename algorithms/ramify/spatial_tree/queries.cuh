@@ -27,9 +27,8 @@
 ///            a GPU these are CUB's, and radius_list() also calls CUB's device scan: the report
 ///            does not count them. No grid launches another, so the report has the route "flat". A
 ///            thread visits the tree with a stack of at most 225 nodes, in up to 1.8 KB (3D double:
-///            3.6 KB) of local memory on a GPU, which the driver reserves for all resident threads;
-///            for k in [17, 64] also with 64 candidates, in 0.5 KB (double: 0.8 KB). Or a warp
-///            visits it for 32 balls, in 4.8 KB of shared memory (3D double: 7 KB).
+///            3.6 KB) of local memory on a GPU, which the driver reserves for all resident threads.
+///            Or a warp visits it for 32 balls, in 4.8 KB of shared memory (3D double: 7 KB).
 /// Scratch    64 KB for the bounds of the queries; 8 bytes per query for codes and order, on a GPU
 ///            unless config.sort is false; and the scratch memory of a sort, if there is one:
 ///            about 9 bytes per query on a GPU. From Ramify's stream-ordered pool.
@@ -66,14 +65,11 @@ nearest_kernel<Real, dim> kernel_with_list(std::size_t k) {
   return nearest_neighbors<Real, dim, candidate_list<Real, capacity>>;
 }
 
-/// Returns the kernel for k candidates: in registers, in local memory, or in the output rows.
+/// Returns the kernel for k candidates: in registers, or in the output rows.
 template <class Real, int dim>
 nearest_kernel<Real, dim> kernel_of_nearest(std::size_t k) {
-  constexpr unsigned max_in_local_memory = 64;
-  if (k <= 16) return kernel_with_list<Real, dim, 1, 2, 4, 6, 8, 10, 12, 16>(k);
-  return k <= max_in_local_memory
-             ? nearest_neighbors<Real, dim, candidate_heap<Real, max_in_local_memory>>
-             : nearest_neighbors<Real, dim, candidate_heap<Real, 0>>;
+  return k <= 64 ? kernel_with_list<Real, dim, 1, 2, 4, 6, 8, 10, 12, 16, 24, 32, 48, 64>(k)
+                 : nearest_neighbors<Real, dim, candidate_heap<Real>>;
 }
 
 /// Runs checked nearest-neighbor queries.
@@ -83,6 +79,7 @@ run_report run_nearest(query_call& call, const spatial_tree_view<Real, dim>& tre
                        Real* distances2) {
   call.check_result(ids, "ids");
   call.check_result(distances2, "distances2");
+  static_assert(nearest_threads == packet_threads, "call.run() has blocks of packet_threads");
   call.run(kernel_of_nearest<Real, dim>(batch.k), tree, batch, ids, distances2);
   return call.finish();
 }
@@ -192,8 +189,8 @@ radius_rows_report radius_rows(const spatial_tree_view<Real, dim>& tree,
 /// Finds the k points nearest to each query, sorted by distance, then by id. If the tree has fewer
 /// than k points, the rest of a row is no_neighbor and infinity.
 /// \param queries     n points in device memory
-/// \param k           in [1, 2^31 - 1]; up to 16 candidates are kept in registers, and up to 64 in
-///                    local memory
+/// \param k           in [1, 2^31 - 1]; up to 64 candidates are kept in registers, more in the
+///                    result
 /// \param ids         n rows of k ids in device memory
 /// \param distances2  n rows of k squared distances in device memory
 /// Waits for `stream`. \throws std::invalid_argument, cuda_error
