@@ -4,7 +4,6 @@
 /// \file
 /// The k best candidates of a query for neighbors: sorted lists in registers, and heaps.
 
-#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <ramify/spatial_tree/config.hpp>
@@ -13,9 +12,6 @@
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
-
-/// Threads of a block that searches neighbors.
-inline constexpr unsigned nearest_threads = 128;
 
 /// The distance of a neighbor that was not found.
 template <class Real>
@@ -63,14 +59,6 @@ template <class Real, unsigned capacity>
 class candidate_list {
  public:
   static constexpr unsigned max_k = capacity;
-  /// Registers that a thread with such a list needs: a candidate takes two of them, or three.
-  static constexpr unsigned registers =
-      static_cast<unsigned>(sizeof(Real) / 4) * 32 + capacity * (sizeof(Real) == 4 ? 2 : 3);
-  /// Blocks that must be resident on a multiprocessor. Without this limit the compiler takes more
-  /// registers, and 24 and 32 neighbors of 2 * 10^6 points take 6.3 and 9.4 instead of 5.9 and
-  /// 8.7 ms (H200).
-  static constexpr int resident_blocks =
-      static_cast<int>(std::min(1024 / nearest_threads, 65536 / nearest_threads / registers));
 
   __device__ explicit candidate_list(const neighbor_row<Real>& row) : row_(row) {
     RAMIFY_UNROLL
@@ -142,7 +130,6 @@ template <class Real>
 class candidate_heap {
  public:
   static constexpr unsigned max_k = 0;  ///< of a distance_list for these candidates: there is none
-  static constexpr int resident_blocks = 1024 / nearest_threads;
 
   __device__ explicit candidate_heap(const neighbor_row<Real>& row) : row_(row) {
     for (unsigned i = 0; i < row.k; ++i) row_.set(i, {});

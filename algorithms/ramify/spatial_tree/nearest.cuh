@@ -169,9 +169,9 @@ struct nearest_queries : query_batch<Real, dim> {
 
 /// Writes rows of k ids and k squared distances. Each thread processes one query.
 template <class Real, int dim, class Candidates>
-__global__ void __launch_bounds__(nearest_threads, Candidates::resident_blocks)
-    nearest_neighbors(spatial_tree_view<Real, dim> tree, nearest_queries<Real, dim> batch,
-                      std::uint32_t* ids, Real* distances2) {
+__global__ void nearest_neighbors(spatial_tree_view<Real, dim> tree,
+                                  nearest_queries<Real, dim> batch, std::uint32_t* ids,
+                                  Real* distances2) {
   const auto i = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i >= batch.n) return;
   constexpr unsigned max_k = Candidates::max_k;

@@ -79,7 +79,6 @@ run_report run_nearest(query_call& call, const spatial_tree_view<Real, dim>& tre
                        Real* distances2) {
   call.check_result(ids, "ids");
   call.check_result(distances2, "distances2");
-  static_assert(nearest_threads == packet_threads, "call.run() has blocks of packet_threads");
   call.run(kernel_of_nearest<Real, dim>(batch.k), tree, batch, ids, distances2);
   return call.finish();
 }
