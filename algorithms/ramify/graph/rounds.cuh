@@ -31,6 +31,7 @@ enum class graph_phase : unsigned {
   bottom_up,     ///< of breadth-first search
   list_found,    ///< of breadth-first search
   next_bucket,   ///< of shortest paths
+  list_source,   ///< of shortest paths
   write_paths,   ///< of shortest paths
   flatten,       ///< of connected components
   update_ranks,  ///< of PageRank
@@ -81,6 +82,10 @@ struct round_state {
 ///     unsigned vertices_of(unsigned word);  // returns the bits of the vertices to visit among the
 ///                                           // 32 of a word; each lane has another word. Without
 ///                                           // it, all vertices are visited
+///     unsigned groups_of(unsigned k);       // returns the bits of the groups to visit among 32
+///                                           // groups of 32 words; all lanes have the same k
+///     void end_group(unsigned g, unsigned); // after the visits of a group; each lane has the value
+///                                           // of vertices_of() of another word
 ///     void end();                           // after all visits of a warp
 template <class... Phases>
 struct vertex_phases {
@@ -236,10 +241,13 @@ __global__ void __maxnreg__(max_registers(tuning::threads, tuning::resident_bloc
     check_csr(program.in, program.vertices, program.edges, faults.in_offset, faults.in_source);
   }
   if constexpr (requires { program.search.weights; }) {
-    const edge_count stride = edge_count{gridDim.x} * tuning::threads;
-    for (edge_count e = edge_count{blockIdx.x} * tuning::threads + threadIdx.x; e < program.edges;
-         e += stride) {
-      if (!(program.search.weights[e] >= 0)) atomicMin(&faults.weight, e);
+    using length = std::remove_cvref_t<decltype(*program.search.weights)>;
+    if constexpr (std::is_floating_point_v<length>) {
+      const edge_count stride = edge_count{gridDim.x} * tuning::threads;
+      for (edge_count e = edge_count{blockIdx.x} * tuning::threads + threadIdx.x; e < program.edges;
+           e += stride) {
+        if (!(program.search.weights[e] >= 0)) atomicMin(&faults.weight, e);
+      }
     }
   }
   end_block<true>(program, graph_phase::check, __func__);
@@ -254,6 +262,44 @@ __device__ void add_by_warp(T& sum, T value) {
   if (threadIdx.x % 32 == 0 && value != T{}) atomicAdd(&sum, value);
 }
 
+/// Calls phase.visit() for the vertices of up to 32 words from `first_word` on. Each lane has the
+/// bits that are selected in one word. All lanes of a full warp must call it.
+template <class Phase>
+__device__ void visit_selected(Phase& phase, unsigned first_word, unsigned selected) {
+  const unsigned lane = threadIdx.x % 32;
+  __syncwarp();  // visit() may change what other lanes wrote in vertices_of()
+  for (unsigned lanes = __ballot_sync(full_warp_mask, selected != 0); lanes != 0;
+       lanes &= lanes - 1) {
+    const int k = __ffs(static_cast<int>(lanes)) - 1;
+    const unsigned visited = __shfl_sync(full_warp_mask, selected, k);
+    phase.visit((visited >> lane & 1) != 0, (first_word + static_cast<unsigned>(k)) * 32 + lane);
+  }
+}
+
+/// Returns the bits of a word that are vertices of a graph of n vertices.
+[[nodiscard]] __device__ inline unsigned vertices_in(unsigned word, unsigned n) {
+  const unsigned left = n - word * 32;
+  return left < 32 ? (1u << left) - 1 : ~0u;
+}
+
+/// Calls phase.visit() for the vertices that phase.vertices_of() selects in the groups that
+/// phase.groups_of() selects. The warps take turns of one group. All warps read all groups_of().
+template <class Phase>
+__device__ void visit_groups(Phase& phase, unsigned n, unsigned warp, unsigned warps) {
+  const unsigned words = (n - 1) / 32 + 1;
+  for (unsigned k = 0; k < (words - 1) / 1024 + 1; ++k) {
+    for (unsigned groups = phase.groups_of(k); groups != 0; groups &= groups - 1) {
+      const unsigned group = k * 32 + static_cast<unsigned>(__ffs(static_cast<int>(groups)) - 1);
+      if (group % warps != warp) continue;
+      const unsigned word = group * 32 + threadIdx.x % 32;
+      const bool has = word < words;
+      visit_selected(phase, group * 32, has ? phase.vertices_of(word) & vertices_in(word, n) : 0);
+      __syncwarp();
+      phase.end_group(group, has ? phase.vertices_of(word) : 0);
+    }
+  }
+}
+
 /// Calls Phase::visit() for the vertices that Phase::vertices_of() selects.
 template <class Phase, class Program>
 __device__ void visit_words(const Program& program) {
@@ -263,23 +309,18 @@ __device__ void visit_words(const Program& program) {
   const unsigned warp = (blockIdx.x * tuning::threads + threadIdx.x) / 32;
   const unsigned lane = threadIdx.x % 32;
   Phase phase(program);
-  for (edge_count first = edge_count{warp} * at_once; first < words;
-       first += edge_count{warps} * at_once) {
-    const auto word = static_cast<unsigned>(first + lane);
-    unsigned selected = 0;
-    if (lane < at_once && word < words) {
-      const unsigned left = program.vertices - word * 32;
-      selected = ~0u;
-      if constexpr (requires { phase.vertices_of(word); }) selected = phase.vertices_of(word);
-      selected &= left < 32 ? (1u << left) - 1 : ~0u;
-    }
-    __syncwarp();  // visit() may change what other lanes wrote in vertices_of()
-    for (unsigned lanes = __ballot_sync(full_warp_mask, selected != 0); lanes != 0;
-         lanes &= lanes - 1) {
-      const int k = __ffs(static_cast<int>(lanes)) - 1;
-      const unsigned visited = __shfl_sync(full_warp_mask, selected, k);
-      phase.visit((visited >> lane & 1) != 0,
-                  (static_cast<unsigned>(first) + static_cast<unsigned>(k)) * 32 + lane);
+  if constexpr (requires { phase.groups_of(0u); }) {
+    visit_groups(phase, program.vertices, warp, warps);
+  } else {
+    for (edge_count first = edge_count{warp} * at_once; first < words;
+         first += edge_count{warps} * at_once) {
+      const auto word = static_cast<unsigned>(first + lane);
+      unsigned selected = 0;
+      if (lane < at_once && word < words) {
+        selected = vertices_in(word, program.vertices);
+        if constexpr (requires { phase.vertices_of(word); }) selected &= phase.vertices_of(word);
+      }
+      visit_selected(phase, static_cast<unsigned>(first), selected);
     }
   }
   if constexpr (requires { phase.end(); }) phase.end();
@@ -314,8 +355,8 @@ __global__ void __maxnreg__(max_registers(tuning::thin_threads)) visit_thin_edge
   __shared__ edge_tile<tuning::thin_threads> tile;
   do {
     const edge_frontier from = program.frontier();
+    // The frontier of a thin round has edges, so all threads wait at the end of this call.
     visit_balanced(from, 0, 1, program.visitor(from), tile);
-    __syncthreads();
     if (threadIdx.x == 0) {
       end_round(program);
       program.state->last = graph_phase::thin;
