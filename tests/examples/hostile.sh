@@ -488,8 +488,8 @@ done <<'TABLE'
 3 ~ has 0 edges; its size states 99999999 ~ printf 'p sp 4 99999999\n' | graph --input - --format dimacs
 3 ~ unless --vertices states their number ~ printf 'p sp 2000000000 1\na 1 2 3\n' | graph --input - --format dimacs
 3 ~ has vertices from 1 on ~ printf 'c\np sp 2 0\n' | graph --input - --first-vertex 0
-2 ~ --format ~ walk --format ''
-2 ~ --type ~ walk --algorithm sssp --type half
+2 ~ format '' is none of automatic, edges ~ walk --format ''
+2 ~ type 'half' is none of automatic, float ~ walk --algorithm sssp --type half
 1 ~ not enough memory ~ (limit_memory; graph --generate uniform --scale 30 --backend cpu)
 4 ~ the cuda backend cannot run ~ graph --generate grid --device 4096
 4 ~ the cuda backend cannot run ~ quadrature --device 4096

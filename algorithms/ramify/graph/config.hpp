@@ -37,7 +37,7 @@ struct graph_view {
     return {offsets, targets, in_offsets, in_sources};
   }
   /// Returns an undirected graph. For each edge u -> v the arrays must also contain v -> u; this is
-  /// not checked.
+  /// not checked. A self-loop is its own opposite, so it is stored once, as in SciPy.
   [[nodiscard]] static graph_view symmetric(std::span<const std::int64_t> offsets,
                                             std::span<const std::int32_t> targets) {
     return {offsets, targets, offsets, targets};

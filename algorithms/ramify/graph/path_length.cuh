@@ -88,8 +88,11 @@ struct path_end {
 
   [[nodiscard]] static __device__ path_end of(T distance, unsigned parent) {
     const unsigned long long upper = length_bits<T>::of(distance);
-    if constexpr (has_parent) return {upper << 32 | parent};
-    return {upper};
+    if constexpr (has_parent) {
+      return {upper << 32 | parent};
+    } else {
+      return {upper};
+    }
   }
   [[nodiscard]] __device__ T distance() const {
     using type = typename length_bits<T>::type;
