@@ -37,12 +37,16 @@ void length_reader::add(const text_line& line, std::string_view word) {
     }
     return add_whole(whole);
   }
-  const bool is_large = error == number_error::none || error == number_error::overflow;
+  const bool is_large =
+      !word.starts_with('-') && (error == number_error::none || error == number_error::overflow);
   if (is_large && (type_ == length_type::automatic || type_ == length_type::integer)) {
     line.reject_word("length", word, "is more than 2^64 - 3; --type double rounds it");
   }
   const auto real = line.parse_word<double>("length", word);
   if (!(real >= 0)) line.reject("has a length that is not at least 0");
+  if (type_ == length_type::automatic && rounds_whole_number<double>(word)) {
+    line.reject_word("length", word, "a double would round; --type double rounds it");
+  }
   if (real < 0x1p53 && std::trunc(real) == real) return add_whole(static_cast<std::uint64_t>(real));
   add_real(line, real);
 }

@@ -38,7 +38,12 @@ bool is_endless(int file, const struct stat& attributes) {
   return ::stat("/dev/null", &null) != 0 || attributes.st_rdev != null.st_rdev;
 }
 
-constexpr bool is_separator(char c) { return c == ' ' || c == '\t' || c == ',' || c == ';'; }
+constexpr auto separators = [] {
+  std::array<bool, 256> table{};
+  for (const char c : {' ', '\t', ',', ';'}) table[static_cast<unsigned char>(c)] = true;
+  return table;
+}();
+constexpr bool is_separator(char c) { return separators[static_cast<unsigned char>(c)]; }
 
 /// A character of UTF-8, and the number of its bytes. A byte that begins none has no code.
 struct character {
@@ -133,23 +138,23 @@ std::size_t text_line::split(std::span<std::string_view> words) const {
   std::size_t count = 0;
   char separator = 0;    // the comma or the semicolon of this line
   bool is_empty = true;  // no word since the last separator
-  std::string_view rest = text;
-  while (!rest.empty()) {
-    const char c = rest.front();
+  for (std::size_t i = 0; i < text.size();) {
+    const char c = text[i];
     if (!is_separator(c)) {
-      const std::string_view word = next_word(rest);
-      if (count < words.size()) words[count] = word;
+      const std::size_t begin = i;
+      while (i < text.size() && !is_separator(text[i])) ++i;
+      if (count < words.size()) words[count] = text.substr(begin, i - begin);
       ++count;
       is_empty = false;
       continue;
     }
-    rest.remove_prefix(1);
+    ++i;
     if (c == ' ' || c == '\t') continue;
     if (is_empty) reject("has an empty field");
     if (separator != 0 && separator != c) {
       reject(
-          "has commas and semicolons; only one of them may separate numbers, and a point begins "
-          "their decimals");
+          "has commas and semicolons; only one of them may separate words, and a point begins "
+          "decimals");
     }
     separator = c;
     is_empty = true;
@@ -186,7 +191,22 @@ double text_line::parse_finite(std::string_view name, std::string_view word) con
   if (error != number_error::none || !std::isfinite(value)) {
     reject_word(name, word, "is not a finite number");
   }
+  if (rounds_whole_number<double>(word)) reject_word(name, word, "a double would round");
   return value;
+}
+
+std::optional<std::size_t> text_line::column(std::string_view name) const {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; };
+  std::optional<std::size_t> found;
+  const auto names = words();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (!std::ranges::equal(names[i], name, {}, lower, lower)) continue;
+    if (found) {
+      throw bad_input(message("is a header line with two columns " + in_quotes(name)));
+    }
+    found = i;
+  }
+  return found;
 }
 
 std::string text_line::message(std::string_view what) const {
@@ -202,26 +222,6 @@ void text_line::reject(std::string_view what) const {
 void text_line::reject_word(std::string_view name, std::string_view word,
                             std::string_view what) const {
   reject("has a " + std::string(name) + " of " + in_quotes(word) + ", which " + std::string(what));
-}
-
-bool split_at_commas(std::string_view line, std::span<std::string_view> fields) {
-  for (std::size_t i = 0; i < fields.size(); ++i) {
-    const auto comma = line.find(',');
-    if ((comma == std::string_view::npos) != (i + 1 == fields.size())) return false;
-    fields[i] = trimmed(line.substr(0, comma));
-    if (comma != std::string_view::npos) line.remove_prefix(comma + 1);
-  }
-  return true;
-}
-
-std::string parse_finite(std::string_view name, std::string_view field, double& number) {
-  const auto value = parse<double>(field);
-  if (!value || !std::isfinite(*value)) {
-    return "has a " + std::string(name) + " of " + in_quotes(field) +
-           ", which is not a finite number";
-  }
-  number = *value;
-  return {};
 }
 
 std::string escaped(std::string_view text) {

@@ -9,6 +9,7 @@
 #include <array>
 #include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <limits>
 #include <optional>
@@ -74,7 +75,11 @@ template <class Number>
   if (word.starts_with('+') && !word.starts_with("+-")) word.remove_prefix(1);
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
   if (error == std::errc::invalid_argument || end != word.data() + word.size()) {
-    return number_error::not_a_number;
+    // A negative number is out of the range of an unsigned type.
+    std::int64_t negative = 0;
+    const bool is_negative = std::is_unsigned_v<Number> && word.starts_with('-') &&
+                             parse_number(word, negative) != number_error::not_a_number;
+    return is_negative ? number_error::overflow : number_error::not_a_number;
   }
   if (error == std::errc{}) return number_error::none;
   if (std::is_integral_v<Number>) return number_error::overflow;
@@ -99,6 +104,24 @@ template <class Number>
   }
 }
 
+/// Returns whether a type of floating-point numbers rounds a number that is written as a whole
+/// number: "16777217" or "16777217.0" for float. The number must be in the range of the type.
+template <class Real>
+[[nodiscard]] bool rounds_whole_number(std::string_view word) {
+  if (word.size() <= std::numeric_limits<Real>::digits10) return false;
+  if (word.starts_with('-') || word.starts_with('+')) word.remove_prefix(1);
+  const std::size_t point = std::min(word.find('.'), word.size());
+  if (point < word.size() && word.find_first_not_of('0', point + 1) == word.npos) {
+    word = word.substr(0, point);
+  }
+  if (word.empty() || word.find_first_not_of("0123456789") != word.npos) return false;
+  word.remove_prefix(std::min(word.find_first_not_of('0'), word.size() - 1));
+  std::array<char, 512> digits;
+  const auto written = std::to_chars(digits.data(), digits.data() + digits.size(),
+                                     parse<Real>(word).value(), std::chars_format::fixed, 0);
+  return word != std::string_view(digits.data(), written.ptr);
+}
+
 /// Appends a number in the shortest form that is parsed to the same number.
 template <class Number>
 void append_number(std::string& text, Number number) {
@@ -106,15 +129,6 @@ void append_number(std::string& text, Number number) {
   text.append(digits.data(),
               std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr);
 }
-
-/// Splits a line at its commas. The fields are trimmed. Returns false if the line does not have
-/// exactly as many fields as `fields` has elements.
-[[nodiscard]] bool split_at_commas(std::string_view line, std::span<std::string_view> fields);
-
-/// Parses the field `name` as a finite number. Returns a fault for text_line::reject(), or an empty
-/// string.
-[[nodiscard]] std::string parse_finite(std::string_view name, std::string_view field,
-                                       double& number);
 
 /// Returns the next word of a text and removes it. Words are separated by blanks, tabs, commas and
 /// semicolons. Returns an empty word at the end.
@@ -152,8 +166,12 @@ struct text_line {
     if (error != number_error::none) reject_word(name, word, describe<Number>(error));
     return value;
   }
-  /// Parses a word as a finite number. \throws bad_input
+  /// Parses a word as a finite number. \throws bad_input also for a whole number that a double rounds
   [[nodiscard]] double parse_finite(std::string_view name, std::string_view word) const;
+
+  /// Returns the index of the column that a header line calls `name`, in upper or lower case, or
+  /// none. \throws bad_input if two columns have the name
+  [[nodiscard]] std::optional<std::size_t> column(std::string_view name) const;
 
   /// Returns a message about this line: "file, line 3: 'text' what".
   [[nodiscard]] std::string message(std::string_view what) const;

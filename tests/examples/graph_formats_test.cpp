@@ -221,6 +221,7 @@ BOOST_AUTO_TEST_CASE(types_of_lengths) {
   refuse("0 1 9007199254740993\n1 2 .5\n",
          "line 1: '0 1 9007199254740993' has a length that double", with_lengths);
   refuse("0 1 .5\n1 2 9007199254740993\n", "line 2: ", with_lengths);
+  refuse("0 1 9007199254740993.0\n", "a double would round", with_lengths);
   refuse("0 1 .5\n", "is not a whole number", {.has_lengths = true, .type = length_type::integer});
   refuse("0 1 1e39\n", "too large for float",
          {.has_lengths = true, .type = length_type::single_precision});
