@@ -11,9 +11,10 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
-#include "graphs.hpp"
+#include "graph_checks.hpp"
 #include "measure_cuda.cuh"
 
 namespace {
@@ -52,7 +53,7 @@ struct test_graph {
         host(list),
         offsets(upload(host.offsets)),
         targets(upload(host.targets)),
-        lengths(upload(host.lengths)),
+        lengths(upload(std::get<std::vector<float>>(host.lengths))),
         numbers(host.vertices(), nullptr),
         parents(host.vertices(), nullptr),
         distances(host.vertices(), nullptr),
@@ -216,7 +217,7 @@ void measure_paths(benchmark::recorder& out, const test_graph& graph) {
     const auto found = download(graph.distances.data(), graph.distances.size());
     if (expected.empty()) {
       const auto parents = download(graph.parents.data(), graph.parents.size());
-      const std::string fault = common::paths_fault(graph.host, source, found, parents);
+      const std::string fault = common::paths_fault<float>(graph.host, source, found, parents);
       require(fault.empty(), "shortest paths of " + graph.name + ": " + fault);
       expected = found;
     }

@@ -9,14 +9,18 @@
 #include <algorithm>
 #include <charconv>
 #include <iostream>
+#include <limits>
 #include <optional>
 #include <ramify/graph.hpp>
 #include <random>
 #include <string>
+#include <type_traits>
+#include <variant>
 #include <vector>
 
 #include "common/cli.hpp"
 #include "common/file_options.hpp"
+#include "common/graph_checks.hpp"
 #include "common/graph_command_line.hpp"
 #include "common/graph_file.hpp"
 #include "common/graphs.hpp"
@@ -31,9 +35,14 @@ namespace {
 /// The results of a run, for the table and the check.
 struct results {
   std::vector<std::int32_t> levels{}, parents{}, components{};
-  std::vector<float> distances{};
+  common::edge_lengths distances{};
   std::vector<double> ranks{};
 };
+
+/// The distance of vertices that are not reached.
+template <class T>
+constexpr T infinite = std::is_integral_v<T> ? std::numeric_limits<T>::max()
+                                             : std::numeric_limits<T>::infinity();
 
 /// The report of one run.
 struct outcome {
@@ -46,10 +55,16 @@ struct outcome {
 template <class IsReached>
 std::uint64_t traversed_edges(const common::stored_graph& graph, const IsReached& is_reached) {
   std::uint64_t edges = 0;
+  std::uint64_t loops = 0;  // a self-loop is stored once, each other undirected edge twice
   for (std::size_t v = 0; v < graph.vertices(); ++v) {
-    if (is_reached(v)) edges += static_cast<std::uint64_t>(graph.degree(v));
+    if (!is_reached(v)) continue;
+    edges += static_cast<std::uint64_t>(graph.degree(v));
+    if (graph.loops == 0) continue;
+    for (auto e = graph.offsets[v]; e < graph.offsets[v + 1]; ++e) {
+      if (static_cast<std::size_t>(graph.targets[static_cast<std::size_t>(e)]) == v) ++loops;
+    }
   }
-  return graph.is_undirected ? edges / 2 : edges;
+  return graph.is_undirected ? (edges + loops) / 2 : edges;
 }
 
 void check(const std::string& fault) {
@@ -82,24 +97,35 @@ outcome search(const common::stored_graph& graph, std::int64_t source,
           traversed_edges(graph, [&](std::size_t v) { return to.levels[v] >= 0; })};
 }
 
+template <class T>
+outcome find_paths_of(const common::stored_graph& graph, const std::vector<T>& lengths,
+                      std::int64_t source, const common::graph_command_line& o, results& to) {
+  std::vector<T> distances(graph.vertices());
+  to.parents.resize(graph.vertices());
+  const auto r = ramify::shortest_paths(graph.view(), lengths, source,
+                                        {.distances = distances, .parents = to.parents},
+                                        with_shared<ramify::sssp_options>(o.paths, o));
+  double rounding = 0;
+  if (o.verify) {
+    check(common::paths_fault<T>(graph, static_cast<std::int32_t>(source), distances, to.parents,
+                                 &rounding));
+  }
+  outcome made{r,
+               {{"reached_vertices", r.reached},
+                {"buckets", r.buckets},
+                {"visited_edges", r.visited_edges},
+                {"delta", r.delta}},
+               traversed_edges(graph, [&](std::size_t v) { return distances[v] < infinite<T>; })};
+  if (o.verify) made.numbers["largest_relative_rounding"] = rounding;
+  to.distances = std::move(distances);
+  return made;
+}
+
 outcome find_paths(const common::stored_graph& graph, std::int64_t source,
                    const common::graph_command_line& o, results& to) {
-  to.distances.resize(graph.vertices());
-  to.parents.resize(graph.vertices());
-  const auto r = ramify::shortest_paths(graph.view(), graph.lengths, source,
-                                        {.distances = to.distances, .parents = to.parents},
-                                        with_shared<ramify::sssp_options>(o.paths, o));
-  if (o.verify) {
-    check(common::paths_fault(graph, static_cast<std::int32_t>(source), to.distances, to.parents));
-  }
-  return {r,
-          {{"reached_vertices", r.reached},
-           {"buckets", r.buckets},
-           {"visited_edges", r.visited_edges},
-           {"delta", r.delta}},
-          traversed_edges(graph, [&](std::size_t v) {
-            return to.distances[v] < std::numeric_limits<float>::infinity();
-          })};
+  return std::visit(
+      [&](const auto& lengths) { return find_paths_of(graph, lengths, source, o, to); },
+      graph.lengths);
 }
 
 outcome find_components(const common::stored_graph& graph, const common::graph_command_line& o,
@@ -137,13 +163,26 @@ std::vector<std::int64_t> sources_of(const common::stored_graph& graph,
   return sources;
 }
 
-common::edge_list read(const common::graph_command_line& o) {
+common::graph_from_file read(const common::graph_command_line& o) {
   if (!o.kind) {
-    return common::read_graph(o.input, o.vertices, o.undirected,
-                              o.chosen == common::graph_algorithm::sssp);
+    common::graph_file_options options = o.file;
+    options.has_lengths = o.chosen == common::graph_algorithm::sssp;
+    return common::read_graph(o.input, options);
   }
-  if (*o.kind == common::graph_kind::grid) return common::make_grid(o.side, o.holes, o.seed);
-  return common::make_random_graph(*o.kind, o.scale, o.factor, o.seed);
+  common::graph_from_file made;
+  made.list = *o.kind == common::graph_kind::grid
+                  ? common::make_grid(o.side, o.holes, o.seed)
+                  : common::make_random_graph(*o.kind, o.scale, o.factor, o.seed);
+  if (o.chosen != common::graph_algorithm::sssp) made.list.lengths = {};
+  made.list.lengths = common::in_type(made.list.lengths, o.file.type);
+  return made;
+}
+
+/// Returns a sentence about the numbers of the vertices in a file.
+std::string numbering(const common::graph_from_file& file) {
+  if (file.first_vertex == 1) return "from 1 in the file, from 0 in options and output";
+  if (file.names_first_vertex) return "from 0";
+  return "from 0, but no edge names vertex 0; --first-vertex 1 numbers them from 1";
 }
 
 /// Writes one line per vertex with the arrays that are not empty.
@@ -153,7 +192,7 @@ void write_table(std::ostream& out, std::size_t vertices, const results& r) {
     if (!array.empty()) out << ',' << text;
   };
   name(r.levels, "level");
-  name(r.distances, "distance");
+  std::visit([&](const auto& distances) { name(distances, "distance"); }, r.distances);
   name(r.parents, "parent");
   name(r.components, "component");
   name(r.ranks, "rank");
@@ -167,8 +206,12 @@ void write_table(std::ostream& out, std::size_t vertices, const results& r) {
       *end++ = ',';
       end = std::to_chars(end, last, array[v]).ptr;
     };
+    const auto put_distance = [&]<class T>(const std::vector<T>& array) {
+      if (array.empty() || array[v] < infinite<T>) return put(array);
+      end = std::ranges::copy(std::string_view(",inf"), end).out;
+    };
     put(r.levels);
-    put(r.distances);
+    std::visit(put_distance, r.distances);
     put(r.parents);
     put(r.components);
     put(r.ranks);
@@ -195,10 +238,28 @@ speed speed_of(const std::vector<outcome>& runs) {
           *std::ranges::max_element(rates)};
 }
 
-nlohmann::ordered_json to_json(const common::stored_graph& graph, const std::vector<outcome>& runs,
-                               const speed& teps, const common::graph_command_line& o) {
+/// Returns how the graph was read, and the type of its lengths.
+nlohmann::ordered_json origin_of(const common::graph_from_file& file,
+                                 const common::graph_command_line& o) {
+  auto json = nlohmann::ordered_json::object();
+  if (!file.format.empty()) {
+    json["format"] = file.format;
+    json["numbering"] = numbering(file);
+  }
+  if (o.chosen == common::graph_algorithm::sssp) {
+    json["lengths"] = common::name_of_type(file.list.lengths);
+    if (file.rounded > 0) json["rounded_lengths"] = file.rounded;
+  }
+  return json;
+}
+
+nlohmann::ordered_json to_json(const common::stored_graph& graph,
+                               const nlohmann::ordered_json& origin,
+                               const std::vector<outcome>& runs, const speed& teps,
+                               const common::graph_command_line& o) {
   auto json = common::new_report("graph");
   json["algorithm"] = to_string(o.chosen);
+  json.update(origin);
   json["vertices"] = graph.vertices();
   json["edges"] = graph.targets.size();
   json["runs"] = runs.size();
@@ -212,10 +273,16 @@ nlohmann::ordered_json to_json(const common::stored_graph& graph, const std::vec
   return json;
 }
 
-void print(std::ostream& out, const common::stored_graph& graph, const std::vector<outcome>& runs,
+void print(std::ostream& out, const common::stored_graph& graph,
+           const nlohmann::ordered_json& origin, const std::vector<outcome>& runs,
            const speed& teps, const common::graph_command_line& o) {
-  out << "algorithm: " << to_string(o.chosen) << "\nvertices: " << graph.vertices()
-      << "\nedges: " << graph.targets.size() << "\nruns: " << runs.size() << '\n';
+  out << "algorithm: " << to_string(o.chosen) << '\n';
+  for (const auto& [name, value] : origin.items()) {
+    const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+    out << (name == "rounded_lengths" ? "rounded lengths" : name) << ": " << text << '\n';
+  }
+  out << "vertices: " << graph.vertices() << "\nedges: " << graph.targets.size()
+      << "\nruns: " << runs.size() << '\n';
   common::print_numbers(out, runs.back().numbers);
   out << runs.back().launches;
   if (teps.mean > 0) {
@@ -239,7 +306,10 @@ outcome call(const common::stored_graph& graph, std::int64_t source,
 
 void run(common::graph_command_line o) {
   common::progress_bar progress("visiting the graph", o.quiet);
-  const common::stored_graph graph(read(o));
+  common::graph_from_file file = read(o);
+  const common::stored_graph graph(file.list);
+  const nlohmann::ordered_json origin = origin_of(file, o);
+  file.list = {};
   // The arrays are valid by construction, and a check would count as time of the search.
   o.search.check_graph = false;
   ramify::launch_trace trace;
@@ -257,9 +327,10 @@ void run(common::graph_command_line o) {
   common::write_trace(o.trace, trace);
   const speed teps = speed_of(runs);
   common::write_report(
-      o.report, common::report_stream(o.output), [&] { return to_json(graph, runs, teps, o); },
+      o.report, common::report_stream(o.output),
+      [&] { return to_json(graph, origin, runs, teps, o); },
       [&](std::ostream& out) {
-        print(out, graph, runs, teps, o);
+        print(out, graph, origin, runs, teps, o);
         common::print_trace(out, o.trace, trace);
       });
 }

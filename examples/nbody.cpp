@@ -40,8 +40,10 @@ struct options {
 
 /// Declares the bodies, and the number and the size of the steps.
 void declare_bodies(CLI::App& app, options& o) {
-  auto* input = o.files.add_input(app, "--input", o.input,
-                                  "CSV file with one body x,y,z,vx,vy,vz,m in each line");
+  auto* input =
+      o.files.add_input(app, "--input", o.input,
+                        "Text file with one body x,y,z,vx,vy,vz,m in each line; a header line may "
+                        "name these columns among others");
   common::add_whole_number(app, "--plummer", o.plummer,
                            "Number of bodies of a generated star cluster, a Plummer sphere")
       ->excludes(input);
@@ -268,7 +270,9 @@ void run(options o) {
   {
     const common::progress_bar reading("reading the bodies", o.quiet);
     bodies = o.input.empty() ? common::make_plummer_sphere(o.plummer, o.seed)
-                             : common::read_bodies(o.input);
+                             : common::read_bodies(o.input, o.precision == "float"
+                                                                ? common::body_precision::float32
+                                                                : common::body_precision::float64);
   }
   ramify::launch_trace trace;
   if (!o.trace.empty()) o.gravity.trace = &trace;

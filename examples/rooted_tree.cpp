@@ -31,8 +31,7 @@ using node_numbers = std::vector<std::int32_t>;
 struct options {
   std::string input, output, trace, report = "text";
   std::optional<common::forest_kind> kind;
-  common::forest_format format = common::forest_format::parents;
-  std::optional<std::size_t> nodes;
+  common::forest_notation notation;
   std::size_t n = 0;
   std::uint64_t seed = 1;
   bool shuffle = false;
@@ -46,18 +45,25 @@ void declare(CLI::App& app, options& o) {
   auto* input =
       o.files.add_input(app, "--input", o.input, "File of a forest, one line per node or edge");
   auto* format =
-      common::add_choice(app, "--format", common::parse_forest_format, o.format,
+      common::add_choice(app, "--format", common::parse_forest_format, o.notation.format,
                          "Format of the input: parents (the parent of each node, -1 for a root) "
                          "or edges (parent and child)");
-  app.add_option("--nodes", o.nodes,
+  app.add_option("--nodes", o.notation.nodes,
                  "Number of nodes of a list of edges (default: the largest node and those below)")
       ->transform(common::whole_number(0))
       ->needs(format);
+  auto* first = app.add_option("--first-node", o.notation.first_node,
+                               "Number of the first node of the input: 0, or 1. With 1, the "
+                               "parent of a root may also be 0")
+                    ->transform(common::whole_number(0, 1))
+                    ->capture_default_str();
+  auto* own = app.add_flag("--own-parents", o.notation.own_parents,
+                           "A root of the input may be its own parent");
   auto* generate = app.add_option(
       "--generate", common::parsed_by(common::parse_forest_kind, o.kind),
       "Kind of the generated forest: random, path, star, caterpillar, complete, forest");
   input->excludes(generate);
-  format->needs(input);
+  for (auto* option : {format, first, own}) option->needs(input);
   generate->type_name("NAME");
   auto* n = common::add_whole_number(app, "--n", o.n, "Number of nodes to generate");
   n->default_str("");
@@ -79,7 +85,7 @@ void declare(CLI::App& app, options& o) {
 }
 
 node_numbers read(const options& o) {
-  if (!o.kind) return common::read_forest(o.input, o.format, o.nodes);
+  if (!o.kind) return common::read_forest(o.input, o.notation);
   const node_numbers parents = common::make_parents(*o.kind, o.n, o.seed);
   return o.shuffle ? common::relabeled(parents, o.seed) : parents;
 }
@@ -100,7 +106,8 @@ ramify::rooted_tree_report number(const node_numbers& parents, common::forest_nu
         {numbers.levels, numbers.subtree_sizes, numbers.preorder, numbers.postorder}, o.tree);
   } catch (const std::invalid_argument& e) {
     if (o.input.empty()) throw;  // the options, not a file, are at fault
-    throw common::bad_input(common::name_of_input(o.input) + ": " + e.what());
+    throw common::bad_input(common::name_of_input(o.input) + ": " + e.what() +
+                            (o.notation.first_node == 0 ? "" : ", with nodes numbered from 0"));
   }
 }
 
@@ -179,19 +186,22 @@ nlohmann::ordered_json to_json(const statistics& s, const ramify::rooted_tree_re
       {"largest_proper_subtree", s.largest_proper},
       {"seconds", seconds},
   });
+  if (!o.input.empty()) json["first_node"] = o.notation.first_node;
   if (o.verify) json["verified"] = true;
   return json;
 }
 
 void print(std::ostream& out, const statistics& s, const ramify::rooted_tree_report& report,
            const options& o, double seconds) {
+  const auto first = static_cast<std::size_t>(o.notation.first_node);
+  if (!o.input.empty()) out << "first node: " << first << '\n';
   out << "roots: " << s.roots << "\nleaves: " << s.leaves << "\nheight: " << s.height()
       << "\nmean level: " << s.mean_level << '\n';
   if (s.nodes > 0) {
     out << "widest level: " << s.widest_level << " (" << s.width[s.widest_level]
-        << " nodes)\nlargest degree: " << s.largest_degree << " (node " << s.most_children
+        << " nodes)\nlargest degree: " << s.largest_degree << " (node " << s.most_children + first
         << ")\nlargest proper subtree: " << s.largest_proper;
-    if (s.largest_proper > 0) out << " (node " << s.heaviest << ')';
+    if (s.largest_proper > 0) out << " (node " << s.heaviest + first << ')';
     out << "\nnodes by level:\n";
     print_histogram(out, s);
   }
@@ -208,8 +218,8 @@ void check_count(const char* option, std::size_t count) {
 
 void check(const options& o) {
   check_count("--n", o.n);
-  check_count("--nodes", o.nodes.value_or(0));
-  if (o.nodes && o.format != common::forest_format::edges) {
+  check_count("--nodes", o.notation.nodes.value_or(0));
+  if (o.notation.nodes && o.notation.format != common::forest_format::edges) {
     throw std::invalid_argument("--nodes is for --format edges");
   }
   o.files.check();
@@ -232,8 +242,9 @@ void run(options o) {
   }
   progress.clear();
   if (!o.output.empty()) {
-    common::write_file(
-        o.output, [&](std::ostream& out) { common::write_forest_table(out, parents, numbers); });
+    common::write_file(o.output, [&](std::ostream& out) {
+      common::write_forest_table(out, parents, numbers, o.notation.first_node);
+    });
   }
   common::write_trace(o.trace, trace);
   const statistics s = statistics_of(parents, numbers);

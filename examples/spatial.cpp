@@ -159,7 +159,7 @@ common::spatial_results run_with(const common::point_set& set,
 /// Reads or generates the points. \throws common::bad_input if they are too few
 common::point_set read(const common::spatial_command_line& o) {
   const common::point_set set = o.kind ? common::make_cloud(*o.kind, o.n, o.dimensions, o.seed)
-                                       : common::read_points(o.input);
+                                       : common::read_points(o.input, o.columns);
   const std::size_t fewest = o.statistics.empty() ? 1 : 2;
   if (set.points.size() < fewest) {
     const std::string needs = fewest == 1 ? "" : "; --statistics needs two or more";
@@ -193,8 +193,9 @@ void run(common::spatial_command_line o) {
   const std::optional<common::point_set> places = read_places(o, set.dimensions);
   ramify::launch_trace trace;
   if (!o.trace.empty()) o.build.trace = &trace;
-  const common::spatial_results r =
+  common::spatial_results r =
       set.dimensions == 2 ? run_with<2>(set, places, o) : run_with<3>(set, places, o);
+  r.columns = set.columns;
   progress.clear();
   common::write_tables(r, o);
   common::write_trace(o.trace, trace);

@@ -24,6 +24,10 @@ cmake/install_packages.sh
 # Graphviz: 100 MB and 400 MB, for two tests.
 cmake/install_packages.sh python3-vtk9 || echo "Continuing without VTK"
 cmake/install_packages.sh chromium graphviz || echo "Continuing without Chromium or Graphviz"
+# For the comparison of graphs with networkx: 150 MB. Other runs use it if it is installed.
+if [ $level = all ]; then
+  cmake/install_packages.sh python3-networkx python3-scipy || echo "Continuing without networkx"
+fi
 # For the tests of style: 200 MB.
 cmake/install_packages.sh clang-format-14 clang-tidy-16 doxygen || echo "Continuing without tests of style"
 # For the tests of the install tree, and for the warnings of a second compiler: 150 MB.
@@ -125,7 +129,7 @@ fi
 
 echo
 if [ ${#skipped[@]} -gt 0 ]; then
-  echo "Skipped, because they need a GPU (amr_output.vtk: VTK; benchmark_plots: matplotlib; trace_dot: Graphviz; trace_page: Chromium):" $(printf '%s\n' "${skipped[@]}" | sort -u)
+  echo "Skipped, because they need a GPU (amr_output.vtk: VTK; benchmark_plots: matplotlib; examples.graph_networkx: networkx; trace_dot: Graphviz; trace_page: Chromium):" $(printf '%s\n' "${skipped[@]}" | sort -u)
 fi
 if [ ${#failed[@]} -gt 0 ]; then
   echo "FAILED: ${failed[*]}"

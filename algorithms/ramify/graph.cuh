@@ -19,8 +19,11 @@
 /// memory, and for code that nvcc does not compile, use the facade <ramify/graph.hpp>.
 ///
 /// Input         see graph_view; at most 2^31 - 1 vertices and 2^33 - 1 edges. Self-loops and
-///               repeated edges are allowed. Weights are at least 0; an infinite one is no edge.
-///               Device, managed or pinned memory.
+///               repeated edges are allowed. Device, managed or pinned memory.
+/// Weights       of type float, double or std::uint64_t; distances have the same type. Weights are
+///               at least 0; an infinite one is no edge. Infinity is 2^64 - 1 for integers. Sums of
+///               float and of double are rounded, and a sum above their range is infinite. Sums of
+///               integers are exact; a distance above 2^64 - 3 is an error. float is the fastest.
 /// Outputs       n elements each; a null output is not computed. Outputs must not overlap the input
 ///               or one another. Levels, distances, components and ranks are the same in every run
 ///               and with every strategy. Of several shortest paths, a run stores any one in
@@ -41,15 +44,17 @@
 ///               strategy balanced, one block visits consecutive thin frontiers of a search in one
 ///               grid.
 /// Errors        std::invalid_argument for a bad argument, an offset that decreases, a target that
-///               is no vertex, and a weight that is negative or not a number. The message names the
-///               field or the smallest index, and no output is written. unavailable if the device
+///               is no vertex, a weight that is negative or not a number, and an integer distance
+///               that is too large. The message names the field, the smallest index or the vertex,
+///               and no output is written. unavailable if the device
 ///               route is requested without -rdc=true. cuda_error and device_launch_error: after
 ///               these the outputs are undefined.
 /// Complexity    The check of the arrays reads each element once; check_graph = false omits it.
 ///               Search: O(n + m) work of top-down levels, in as many dependent steps as there are
 ///               levels; bottom-up levels stop at the first closed neighbor. Paths: O(n + m) work
 ///               if delta is well chosen; each bucket takes several steps, one of which reads n
-///               bits. Components: nearly O(n + m) work in one round. PageRank: O(n + m) in each
+///               bits on a GPU. With weights of 64 bits, parents take another pass over the edges.
+///               Components: nearly O(n + m) work in one round. PageRank: O(n + m) in each
 ///               iteration.
 /// Sources       bfs.cuh, sssp.cuh, components.cuh and pagerank.cuh name them.
 /// Not for       graphs of a few thousand edges, where launches take longer than a loop on the
@@ -123,14 +128,45 @@ inline bfs_report breadth_first_search(const graph_view& graph, std::int64_t sou
 // ---- shortest paths ----
 
 /// A run of shortest_paths_async().
-using sssp_run = graph_run<detail::graph::delta_stepping>;
+template <edge_length T>
+using basic_sssp_run = graph_run<detail::graph::delta_stepping<T>>;
+/// A run of shortest_paths_async() for lengths of type float.
+using sssp_run = basic_sssp_run<float>;
 
 /// Returns the scratch memory of shortest_paths(), in bytes of device memory. It reads no element
 /// of an array and launches nothing. \throws std::invalid_argument
-[[nodiscard]] inline std::size_t sssp_scratch_bytes(const graph_view& graph,
-                                                    const sssp_config& config = {}) {
-  return detail::graph::scratch_bytes<detail::graph::delta_stepping>(graph, config);
+template <edge_length T = float>
+[[nodiscard]] std::size_t sssp_scratch_bytes(const graph_view& graph,
+                                             const sssp_config& config = {}) {
+  return detail::graph::scratch_bytes<detail::graph::delta_stepping<T>>(graph, config);
 }
+
+}  // namespace ramify::inline RAMIFY_BUILD
+
+namespace ramify::detail::graph::inline RAMIFY_BUILD {
+
+/// Starts to compute shortest paths; see shortest_paths_async().
+template <edge_length T>
+basic_sssp_run<T> start_paths(const graph_view& graph, std::span<const T> weights,
+                              std::int64_t source, const basic_sssp_arrays<T>& results,
+                              cudaStream_t stream, const sssp_config& config,
+                              const scratch_memory& scratch) {
+  const phase_range range("graph: shortest paths");
+  const auto arrays = check_arguments(graph, weights, source, results, config);
+  delta_stepping<T> search{};
+  search.to = results;
+  search.weights = weights.data();
+  search.source = static_cast<unsigned>(source);
+  search.delta = config.delta == 0 ? T{0} : delta_of<T>(config.delta);
+  search.adapts = config.delta == 0 && !has_child_grids(config.strategy);
+  search.mean_degree = static_cast<double>(graph.edges()) / static_cast<double>(graph.vertices());
+  search.thin_edges = thin_edges_of(config);
+  return {"shortest_paths", arrays, graph.outgoing(), config, search, stream, scratch};
+}
+
+}  // namespace ramify::detail::graph::inline RAMIFY_BUILD
+
+namespace ramify::inline RAMIFY_BUILD {
 
 /// Starts to compute the shortest paths from `source` in `stream`. The outputs are complete when
 /// get() returns. It ignores graph.in_offsets and graph.in_sources.
@@ -144,17 +180,23 @@ inline sssp_run shortest_paths_async(const graph_view& graph, std::span<const fl
                                      std::int64_t source, const sssp_arrays& results,
                                      cudaStream_t stream = nullptr, const sssp_config& config = {},
                                      scratch_memory scratch = {}) {
-  const phase_range range("graph: shortest paths");
-  const auto arrays = detail::graph::check_arguments(graph, weights, source, results, config);
-  detail::graph::delta_stepping search{};
-  search.to = results;
-  search.weights = weights.data();
-  search.source = static_cast<unsigned>(source);
-  search.delta = config.delta;
-  search.adapts = config.delta == 0 && !detail::graph::has_child_grids(config.strategy);
-  search.mean_degree = static_cast<double>(graph.edges()) / static_cast<double>(graph.vertices());
-  search.thin_edges = detail::graph::thin_edges_of(config);
-  return {"shortest_paths", arrays, graph.outgoing(), config, search, stream, scratch};
+  return detail::graph::start_paths(graph, weights, source, results, stream, config, scratch);
+}
+
+/// Starts to compute the shortest paths for lengths of type double; see the function for float.
+inline basic_sssp_run<double> shortest_paths_async(
+    const graph_view& graph, std::span<const double> weights, std::int64_t source,
+    const basic_sssp_arrays<double>& results, cudaStream_t stream = nullptr,
+    const sssp_config& config = {}, scratch_memory scratch = {}) {
+  return detail::graph::start_paths(graph, weights, source, results, stream, config, scratch);
+}
+
+/// Starts to compute the shortest paths for lengths that are 64-bit integers; see the function for float.
+inline basic_sssp_run<std::uint64_t> shortest_paths_async(
+    const graph_view& graph, std::span<const std::uint64_t> weights, std::int64_t source,
+    const basic_sssp_arrays<std::uint64_t>& results, cudaStream_t stream = nullptr,
+    const sssp_config& config = {}, scratch_memory scratch = {}) {
+  return detail::graph::start_paths(graph, weights, source, results, stream, config, scratch);
 }
 
 /// Computes the shortest paths from `source`, and waits for `stream`. It ignores graph.in_offsets
@@ -167,6 +209,23 @@ inline sssp_run shortest_paths_async(const graph_view& graph, std::span<const fl
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
 inline sssp_report shortest_paths(const graph_view& graph, std::span<const float> weights,
                                   std::int64_t source, const sssp_arrays& results,
+                                  cudaStream_t stream = nullptr, const sssp_config& config = {},
+                                  scratch_memory scratch = {}) {
+  return shortest_paths_async(graph, weights, source, results, stream, config, scratch).get();
+}
+
+/// Computes the shortest paths for lengths of type double; see the function for float.
+inline sssp_report shortest_paths(const graph_view& graph, std::span<const double> weights,
+                                  std::int64_t source, const basic_sssp_arrays<double>& results,
+                                  cudaStream_t stream = nullptr, const sssp_config& config = {},
+                                  scratch_memory scratch = {}) {
+  return shortest_paths_async(graph, weights, source, results, stream, config, scratch).get();
+}
+
+/// Computes the shortest paths for lengths that are 64-bit integers; see the function for float.
+inline sssp_report shortest_paths(const graph_view& graph, std::span<const std::uint64_t> weights,
+                                  std::int64_t source,
+                                  const basic_sssp_arrays<std::uint64_t>& results,
                                   cudaStream_t stream = nullptr, const sssp_config& config = {},
                                   scratch_memory scratch = {}) {
   return shortest_paths_async(graph, weights, source, results, stream, config, scratch).get();

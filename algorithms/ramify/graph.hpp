@@ -58,10 +58,13 @@ struct bfs_spans {
 };
 
 /// Outputs of shortest paths, arrays of n elements each. An empty array is not computed.
-struct sssp_spans {
-  std::span<float> distances{};       ///< length of a shortest path; infinity: not reached
-  std::span<std::int32_t> parents{};  ///< see sssp_arrays
+template <edge_length T>
+struct basic_sssp_spans {
+  std::span<T> distances{};           ///< see basic_sssp_arrays
+  std::span<std::int32_t> parents{};  ///< see basic_sssp_arrays
 };
+/// Outputs of shortest paths for edge lengths of type float.
+using sssp_spans = basic_sssp_spans<float>;
 
 /// Searches breadth-first from `source`.
 /// \param results  arrays of n elements each; an empty array is not computed
@@ -70,11 +73,21 @@ bfs_report breadth_first_search(const graph_view& graph, std::int64_t source,
                                 const bfs_spans& results, const bfs_options& options = {});
 
 /// Computes the shortest paths from `source`. It ignores graph.in_offsets and graph.in_sources.
+/// Distances have the type of the lengths. Sums of float and of double are rounded. Sums of 64-bit
+/// integers are exact; 2^64 - 1 stands for infinity, and a distance above 2^64 - 3 is an error.
 /// \param weights  m edge lengths, in the order of graph.targets
 /// \param results  arrays of n elements each; an empty array is not computed
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
 sssp_report shortest_paths(const graph_view& graph, std::span<const float> weights,
                            std::int64_t source, const sssp_spans& results,
+                           const sssp_options& options = {});
+/// Computes the shortest paths for lengths of type double; see the function for float.
+sssp_report shortest_paths(const graph_view& graph, std::span<const double> weights,
+                           std::int64_t source, const basic_sssp_spans<double>& results,
+                           const sssp_options& options = {});
+/// Computes the shortest paths for lengths that are 64-bit integers; see the function for float.
+sssp_report shortest_paths(const graph_view& graph, std::span<const std::uint64_t> weights,
+                           std::int64_t source, const basic_sssp_spans<std::uint64_t>& results,
                            const sssp_options& options = {});
 
 /// Computes the connected components. The direction of edges is ignored.

@@ -96,17 +96,6 @@ std::vector<ramify::bicubic_patch> make_patches(std::size_t n, sampler random) {
   return patches;
 }
 
-/// Splits a line. Returns the number of words; `words` has the first ones.
-std::size_t split(std::string_view line, std::span<std::string_view> words) {
-  std::size_t count = 0;
-  for (;;) {
-    const std::string_view word = next_word(line);
-    if (word.empty()) return count;
-    if (count < words.size()) words[count] = word;
-    ++count;
-  }
-}
-
 /// Parses the coordinates of a shape, in their order in memory.
 template <class Shape>
 void parse_shape(const text_line& line, std::span<const std::string_view> words, Shape& shape) {
@@ -114,12 +103,9 @@ void parse_shape(const text_line& line, std::span<const std::string_view> words,
   std::array<double, sizeof(Shape) / sizeof(double)> numbers;
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     const std::string name = "number " + std::to_string(i + 1);
-    if (const auto fault = parse_finite(name, words[i], numbers[i]); !fault.empty()) {
-      line.reject(fault);
-    }
+    numbers[i] = line.parse_finite(name, words[i]);
     if (std::fabs(numbers[i]) > ramify::max_control_coordinate) {
-      line.reject("has a " + name + " of " + in_quotes(words[i]) +
-                  ", which is more than 1e100 in magnitude");
+      line.reject_word(name, words[i], "is more than 1e100 in magnitude");
     }
   }
   shape = std::bit_cast<Shape>(numbers);
@@ -183,10 +169,9 @@ bezier_shapes make_shapes(shape_kind kind, std::size_t n, std::uint64_t seed) {
 
 bezier_shapes read_shapes(const std::filesystem::path& path) {
   bezier_shapes all;
-  for_each_line(path, [&](const text_line& line) {
-    if (line.text.empty() || line.text[0] == '#') return;
+  for_each_data_line(path, [&](const text_line& line) {
     std::array<std::string_view, numbers_of_patch> words;
-    const std::size_t count = split(line.text, words);
+    const std::size_t count = line.split(words);
     if (count != numbers_of_curve && count != numbers_of_patch) {
       line.reject("is neither a curve of 8 numbers nor a patch of 48, but has " +
                   std::to_string(count));

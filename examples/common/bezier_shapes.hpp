@@ -39,8 +39,7 @@ struct bezier_shapes {
 [[nodiscard]] bezier_shapes make_shapes(shape_kind kind, std::size_t n, std::uint64_t seed);
 
 /// Reads one shape from each line: 8 numbers are the points "x y" of a curve, 48 the points "x y z"
-/// of a patch, row by row. Blanks, tabs and commas separate numbers. All lines must be of one kind.
-/// Empty lines and lines that begin with # are skipped.
+/// of a patch, row by row. All lines must be of one kind.
 /// \throws bad_input naming the file, the line and the number
 [[nodiscard]] bezier_shapes read_shapes(const std::filesystem::path&);
 

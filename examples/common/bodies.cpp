@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bodies.hpp"
 
-#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <new>
 #include <numbers>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sampler.hpp"
 #include "text_file.hpp"
@@ -17,19 +18,25 @@ namespace {
 using row = std::array<double, 7>;
 constexpr std::array<std::string_view, 7> names{"x", "y", "z", "vx", "vy", "vz", "m"};
 
-// Parses a line. Returns the error, or an empty string.
-std::string parse(std::string_view line, row& numbers) {
-  std::array<std::string_view, 7> fields;
-  if (!split_at_commas(line, fields)) return "is not seven numbers x,y,z,vx,vy,vz,m";
-  for (std::size_t i = 0; i < fields.size(); ++i) {
-    if (auto fault = parse_finite(names[i], fields[i], numbers[i]); !fault.empty()) return fault;
+// Returns the column of a header line with one of the names. Throws bad_input.
+std::size_t column_of(const text_line& line, std::string_view name) {
+  const auto column = line.column(name);
+  if (!column) {
+    throw bad_input(line.message("is a header line without the column " + in_quotes(name) +
+                                 "; it must name x,y,z,vx,vy,vz,m in any order"));
   }
-  return {};
+  return *column;
 }
 
-bool is_header(std::string_view line) {
-  std::array<std::string_view, 7> fields;
-  return split_at_commas(line, fields) && fields == names;
+// Checks that a float has the range for a word, and does not round it if it is a whole number.
+void require_float(const text_line& line, std::string_view name, std::string_view word) {
+  const auto number = line.parse_word<float>(name, word);
+  if (number != 0 && std::fabs(number) < std::numeric_limits<float>::min()) {
+    line.reject_word(name, word, describe<float>(number_error::underflow));
+  }
+  if (rounds_whole_number<float>(word)) {
+    line.reject_word(name, word, "a float would round; --precision double does not");
+  }
 }
 
 void append(bodies& all, const row& r) {
@@ -110,12 +117,28 @@ bodies make_plummer_sphere(std::size_t n, std::uint64_t seed) {
   return all;
 }
 
-bodies read_bodies(const std::filesystem::path& path) {
+bodies read_bodies(const std::filesystem::path& path, body_precision precision) {
   bodies all;
-  for_each_line(path, [&](const text_line& line) {
-    if (line.number == 1 && is_header(line.text)) return;
+  std::array<std::size_t, 7> columns{0, 1, 2, 3, 4, 5, 6};
+  std::vector<std::string_view> words(7);
+  for_each_data_line(path, [&](const text_line& line) {
+    if (line.is_first && line.is_header()) {
+      for (std::size_t i = 0; i < names.size(); ++i) columns[i] = column_of(line, names[i]);
+      words.resize(line.words().size());
+      return;
+    }
+    if (const std::size_t count = line.split(words); count != words.size()) {
+      line.reject(words.size() == 7
+                      ? "is not seven numbers x,y,z,vx,vy,vz,m"
+                      : "has " + std::to_string(count) + " columns; the header line has " +
+                            std::to_string(words.size()));
+    }
     row numbers{};
-    if (const std::string fault = parse(line.text, numbers); !fault.empty()) line.reject(fault);
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      const std::string_view word = words[columns[i]];
+      numbers[i] = line.parse_finite(names[i], word);
+      if (precision == body_precision::float32) require_float(line, names[i], word);
+    }
     append(all, numbers);
   });
   return all;

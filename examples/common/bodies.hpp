@@ -29,9 +29,16 @@ struct bodies {
 /// times the scale radius of 3 pi / 16 are drawn again. The same seed gives the same cluster.
 [[nodiscard]] bodies make_plummer_sphere(std::size_t n, std::uint64_t seed);
 
-/// Reads one body `x,y,z,vx,vy,vz,m` from each line; skips a first line with these names.
+/// The numbers of a simulation.
+enum class body_precision { float32, float64 };
+
+/// Reads one body `x,y,z,vx,vy,vz,m` from each line. A header line may name these columns in any
+/// order, among others.
+/// \param precision  float32: each number must be in the range of normal floats, and a whole number
+///                   must be a float
 /// \throws bad_input naming the file and the line
-[[nodiscard]] bodies read_bodies(const std::filesystem::path&);
+[[nodiscard]] bodies read_bodies(const std::filesystem::path&,
+                                 body_precision precision = body_precision::float64);
 
 /// Writes the format of read_bodies(), with enough digits to restore every number exactly.
 void write_bodies(std::ostream&, const bodies&);

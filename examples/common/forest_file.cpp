@@ -16,14 +16,43 @@ namespace {
 // ramify::rooted_tree() accepts forests whose largest node is at most this one.
 constexpr std::int32_t largest_node = std::numeric_limits<std::int32_t>::max() - 2;
 
-std::vector<std::int32_t> read_parents(const std::filesystem::path& path) {
+// Returns the text of a message about a node that is its own parent.
+std::string own_parent(std::int32_t node) {
+  return "makes node " + std::to_string(node) +
+         " its own parent; --own-parents accepts this for a root, whose parent is -1 otherwise";
+}
+
+std::vector<std::int32_t> read_parents(const std::filesystem::path& path,
+                                       const forest_notation& notation) {
   std::vector<std::int32_t> parents;
-  for_each_line(path, [&](const text_line& line) {
-    const auto parent = parse<std::int32_t>(line.text);
-    if (!parent) line.reject("is neither a node nor -1");
-    parents.push_back(*parent);
+  std::int32_t largest = -1;
+  std::string message;  // about the line with the largest number
+  for_each_data_line(path, [&](const text_line& line) {
+    std::array<std::string_view, 1> word;
+    std::int32_t parent = 0;
+    if (line.split(word) != 1 || parse_number(word[0], parent) != number_error::none ||
+        parent < -1 || parent > largest_node) {
+      line.reject("is neither a node nor -1");
+    }
+    const auto node = static_cast<std::int32_t>(parents.size()) + notation.first_node;
+    if (parent == node && !notation.own_parents) {
+      line.reject(own_parent(node) + (notation.first_node == 0
+                                          ? ", and --first-node 1 numbers nodes "
+                                            "from 1"
+                                          : ""));
+    }
+    const bool is_root = parent < notation.first_node || parent == node;
+    parents.push_back(is_root ? -1 : parent - notation.first_node);
+    if (parents.back() <= largest) return;
+    largest = parents.back();
+    message = line.message("names node " + std::to_string(parent));
   });
-  return parents;
+  const auto nodes = static_cast<std::int32_t>(parents.size());
+  if (largest < nodes) return parents;
+  const bool from_1 = notation.first_node == 0 && largest == nodes;
+  throw bad_input(message + ", but the file has " + std::to_string(nodes) +
+                  " nodes, numbered from " + std::to_string(notation.first_node) +
+                  (from_1 ? "; --first-node 1 numbers them from 1" : ""));
 }
 
 // Returns the largest number that a node of a file with so many edges may have, unless the number
@@ -39,51 +68,92 @@ struct edge {
   std::int32_t parent, child;
 };
 
-/// Returns the parents of `nodes` nodes. Edge i is on line i + 1 of the file.
-std::vector<std::int32_t> parents_of(const std::vector<edge>& edges, std::size_t nodes,
-                                     const std::filesystem::path& path) {
-  std::vector<std::int32_t> parents(nodes, -1);
-  for (std::size_t i = 0; i < edges.size(); ++i) {
-    auto& known = parents[static_cast<std::size_t>(edges[i].child)];
-    if (known != -1) {
-      const std::string text =
-          std::to_string(edges[i].parent) + ' ' + std::to_string(edges[i].child);
-      text_line{path, i + 1, text}.reject("gives node " + std::to_string(edges[i].child) +
-                                          " a second parent; it has " + std::to_string(known));
-    }
-    known = edges[i].parent;
+/// The edges of a file, and their lines.
+class edges_of_file {
+ public:
+  void add(edge added, std::size_t line) {
+    if (edges_.size() + skipped() != line) jumps_.push_back({edges_.size(), line - edges_.size()});
+    edges_.push_back(added);
   }
+  [[nodiscard]] const std::vector<edge>& all() const { return edges_; }
+
+  /// Returns the number of the line of an edge.
+  [[nodiscard]] std::size_t line_of(std::size_t edge) const {
+    const auto after = std::ranges::upper_bound(jumps_, edge, {}, &jump::edge);
+    return edge + (after == jumps_.begin() ? 1 : (after - 1)->lines);
+  }
+
+ private:
+  /// From this edge on, the line of an edge is its index plus `lines`.
+  struct jump {
+    std::size_t edge, lines;
+  };
+  [[nodiscard]] std::size_t skipped() const { return jumps_.empty() ? 1 : jumps_.back().lines; }
+
+  std::vector<edge> edges_;
+  std::vector<jump> jumps_;
+};
+
+/// Returns the parents of `nodes` nodes. A node that is its own parent is a root.
+std::vector<std::int32_t> parents_of(const edges_of_file& edges, std::size_t nodes,
+                                     std::int32_t first, const std::filesystem::path& path) {
+  constexpr std::int32_t unknown = -2;
+  std::vector<std::int32_t> parents(nodes, unknown);
+  for (std::size_t i = 0; i < edges.all().size(); ++i) {
+    const auto [parent, child] = edges.all()[i];
+    auto& known = parents[static_cast<std::size_t>(child)];
+    if (known != unknown) {
+      const std::string text = std::to_string(parent + first) + ' ' + std::to_string(child + first);
+      text_line{path, edges.line_of(i), text}.reject(
+          "gives node " + std::to_string(child + first) + " a second parent; it has " +
+          std::to_string((known == -1 ? child : known) + first));
+    }
+    known = parent == child ? -1 : parent;
+  }
+  std::ranges::replace(parents, unknown, -1);
   return parents;
 }
 
 std::vector<std::int32_t> read_edges(const std::filesystem::path& path,
-                                     std::optional<std::size_t> given) {
-  std::vector<edge> edges;
+                                     const forest_notation& notation) {
+  const std::int32_t first = notation.first_node;
+  edges_of_file edges;
   std::string largest;  // the message about the line with the largest number
   std::size_t nodes = 0;
-  for_each_line(path, [&](const text_line& line) {
-    const auto gap = std::min(line.text.find_first_of(" \t"), line.text.size());
-    const auto parent = parse<std::int32_t>(line.text.substr(0, gap));
-    const auto child = parse<std::int32_t>(trimmed(line.text.substr(gap)));
-    const auto is_node = [](const auto& v) { return v && *v >= 0 && *v <= largest_node; };
-    if (!is_node(parent) || !is_node(child)) line.reject("is not a parent and a child");
-    edges.push_back({*parent, *child});
-    const auto needed = static_cast<std::size_t>(std::max(*parent, *child)) + 1;
-    if (given && needed > *given) {
-      line.reject("names node " + std::to_string(needed - 1) + ", but --nodes is " +
-                  std::to_string(*given));
+  for_each_data_line(path, [&](const text_line& line) {
+    std::array<std::string_view, 2> words;
+    std::int32_t parent = 0;
+    std::int32_t child = 0;
+    const auto is_node = [&](std::string_view word, std::int32_t& node) {
+      return parse_number(word, node) == number_error::none && node >= first &&
+             node <= largest_node;
+    };
+    if (line.split(words) != 2 || !is_node(words[0], parent) || !is_node(words[1], child)) {
+      line.reject("is not a parent and a child" +
+                  std::string(first == 0 ? "" : ", which are numbered from 1"));
+    }
+    if (parent == child && !notation.own_parents) line.reject(own_parent(child));
+    edges.add({parent - first, child - first}, line.number);
+    const std::int32_t larger = std::max(parent, child);
+    const auto needed = static_cast<std::size_t>(larger - first) + 1;
+    if (notation.nodes && needed > *notation.nodes) {
+      line.reject("names node " + std::to_string(larger) + ", but --nodes is " +
+                  std::to_string(*notation.nodes));
     }
     if (needed <= nodes) return;
     nodes = needed;
-    if (nodes - 1 > largest_of_edges(0)) largest = line.message("names node ");
+    if (nodes - 1 > largest_of_edges(0)) {
+      largest = line.message("names node " + std::to_string(larger));
+    }
   });
-  if (!given && nodes > 0 && nodes - 1 > largest_of_edges(edges.size())) {
-    throw bad_input(largest + std::to_string(nodes - 1) + ", but a file of " +
-                    std::to_string(edges.size()) + " edges must number its nodes up to " +
-                    std::to_string(largest_of_edges(edges.size())) +
+  const std::size_t count = edges.all().size();
+  if (!notation.nodes && nodes > 0 && nodes - 1 > largest_of_edges(count)) {
+    throw bad_input(largest + ", but a file of " + std::to_string(count) +
+                    " edges must number its nodes up to " +
+                    std::to_string(largest_of_edges(count)) +
                     " at most, unless --nodes states their number");
   }
-  return parents_of(edges, given.value_or(nodes), path);
+  return parents_of(edges, notation.nodes.value_or(nodes), first, path);
 }
 
 }  // namespace
@@ -96,18 +166,22 @@ forest_format parse_forest_format(std::string_view text) {
   return ramify::parse_choice<forest_format>("format", text);
 }
 
-std::vector<std::int32_t> read_forest(const std::filesystem::path& path, forest_format format,
-                                      std::optional<std::size_t> nodes) {
-  return format == forest_format::parents ? read_parents(path) : read_edges(path, nodes);
+std::vector<std::int32_t> read_forest(const std::filesystem::path& path,
+                                      const forest_notation& notation) {
+  return notation.format == forest_format::parents ? read_parents(path, notation)
+                                                   : read_edges(path, notation);
 }
 
 void write_forest_table(std::ostream& out, std::span<const std::int32_t> parents,
-                        const forest_numbers& numbers) {
+                        const forest_numbers& numbers, std::int32_t first_node) {
   out << "node,parent,level,size,preorder,postorder\n";
   std::array<char, 128> text{};
   for (std::size_t v = 0; v < parents.size(); ++v) {
-    char* end = std::to_chars(text.data(), text.data() + text.size(), v).ptr;
-    for (const std::int32_t number : {parents[v], numbers.levels[v], numbers.subtree_sizes[v],
+    char* end = std::to_chars(text.data(), text.data() + text.size(),
+                              v + static_cast<std::size_t>(first_node))
+                    .ptr;
+    const std::int32_t parent = parents[v] == -1 ? -1 : parents[v] + first_node;
+    for (const std::int32_t number : {parent, numbers.levels[v], numbers.subtree_sizes[v],
                                       numbers.preorder[v], numbers.postorder[v]}) {
       *end++ = ',';
       end = std::to_chars(end, text.data() + text.size(), number).ptr;

@@ -14,16 +14,27 @@ namespace {
 }
 
 void declare_graph(CLI::App& app, graph_command_line& o) {
-  auto* input = o.files.add_input(app, "--input", o.input,
-                                  "Matrix Market file or list of edges, also compressed by gzip");
+  auto* input =
+      o.files.add_input(app, "--input", o.input,
+                        "List of edges, Matrix Market, DIMACS, KONECT or METIS file, also "
+                        "compressed by gzip");
   auto* generate = app.add_option("--generate", parsed_by(parse_graph_kind, o.kind),
                                   "Kind of the generated graph: kronecker, uniform, grid");
   generate->type_name("NAME")->excludes(input);
-  app.add_option("--vertices", o.vertices,
+  add_choice(app, "--format", parse_graph_format, o.file.format,
+             "Format of the input: edges, matrix_market, dimacs, konect or metis; automatic: from "
+             "its first lines")
+      ->needs(input);
+  app.add_option("--vertices", o.file.vertices,
                  "Number of vertices of a list of edges (default: the largest one and those below)")
       ->transform(whole_number(0, ramify::max_graph_vertices))
       ->needs(input);
-  app.add_flag("--undirected", o.undirected, "Each edge stands for both directions")->needs(input);
+  app.add_option("--first-vertex", o.file.first_vertex,
+                 "Number of the first vertex in a list of edges, 0 or 1 (default: 0)")
+      ->transform(whole_number(0, 1))
+      ->needs(input);
+  app.add_flag("--undirected", o.file.is_undirected, "Each edge stands for both directions")
+      ->needs(input);
   app.add_option("--scale", o.scale, "kronecker, uniform: base-2 logarithm of the vertices")
       ->transform(whole_number(0, 30))
       ->capture_default_str()
@@ -53,6 +64,9 @@ void declare_algorithm(CLI::App& app, graph_command_line& o) {
       ->transform(whole_number(1, 1'000'000))
       ->capture_default_str()
       ->excludes(source);
+  add_choice(app, "--type", parse_length_type, o.file.type,
+             "sssp: type of lengths and distances: float, double or integer (64 bits); automatic: "
+             "one that holds the lengths of the file");
   add_choice(app, "--strategy", ramify::parse_edge_strategy, o.search.strategy,
              "Threads that visit the edges of a vertex: thread, warp, block, child_grid, "
              "aggregated or balanced");
@@ -96,6 +110,9 @@ void check(const graph_command_line& o) {
   if (o.input.empty() && !o.kind) throw std::invalid_argument("give --input or --generate");
   if (!has_source(o.chosen) && (o.source || o.searches != 1)) {
     throw std::invalid_argument("--source and --searches are for bfs and sssp");
+  }
+  if (o.chosen != graph_algorithm::sssp && o.file.type != length_type::automatic) {
+    throw std::invalid_argument("--type is for sssp");
   }
   validate(static_cast<const ramify::bfs_config&>(o.search));
   validate(o.paths);

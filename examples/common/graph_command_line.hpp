@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "file_options.hpp"
+#include "graph_file.hpp"
 #include "graphs.hpp"
 
 namespace common {
@@ -32,8 +33,7 @@ enum class graph_algorithm { bfs, sssp, components, pagerank };
 struct graph_command_line {
   std::string input, output, trace, report = "text";
   std::optional<graph_kind> kind;
-  std::optional<std::size_t> vertices;
-  bool undirected = false;
+  graph_file_options file;
   unsigned scale = 16, factor = 16, holes = 20;
   std::size_t side = 256;
   std::uint64_t seed = 1;

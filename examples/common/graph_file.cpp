@@ -5,12 +5,10 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
+#include <cctype>
 #include <memory>
-#include <string>
-#include <string_view>
 
-#include "text_file.hpp"
+#include "graph_formats.hpp"
 
 namespace common {
 namespace {
@@ -52,149 +50,146 @@ std::string decompressed(const std::filesystem::path& path, const std::string& c
   }
 }
 
-/// Builds the list of edges from the lines of a file, which read() takes one by one.
-class graph_reader {
- public:
-  graph_reader(std::optional<std::size_t> vertices, bool is_undirected, bool has_lengths)
-      : given_(vertices), has_lengths_(has_lengths) {
-    list_.is_undirected = is_undirected;
-  }
-
-  void read(const text_line& line) {
-    if (line.number == 1 && line.text.starts_with("%%MatrixMarket")) return read_header(line);
-    if (line.text.empty() || line.text[0] == '#' || line.text[0] == '%') return;
-    if (is_matrix_ && !has_size_) return read_size(line);
-    read_edge(line);
-  }
-
-  edge_list finish(const std::filesystem::path& path) {
-    const std::string name = name_of_input(path);
-    if (is_matrix_ && !has_size_) throw bad_input(name + " has no line with the matrix's size");
-    if (is_matrix_ && list_.edges.size() != entries_) {
-      throw bad_input(name + " has " + std::to_string(list_.edges.size()) +
-                      " entries; its size states " + std::to_string(entries_));
-    }
-    if (!is_matrix_) list_.vertices = count_of_list(name);
-    return std::move(list_);
-  }
-
- private:
-  void read_header(const text_line& line) {
-    std::string_view rest = line.text;
-    std::array<std::string, 5> words;  // %%MatrixMarket object format field symmetry
-    for (std::string& word : words) {
-      word = next_word(rest);
-      std::ranges::transform(word, word.begin(), [](unsigned char c) { return std::tolower(c); });
-    }
-    const auto is_one_of = [](const std::string& word, auto... choices) {
-      return ((word == choices) || ...);
-    };
-    if (words[1] != "matrix" || words[2] != "coordinate" ||
-        !is_one_of(words[3], "pattern", "real", "integer") ||
-        !is_one_of(words[4], "general", "symmetric")) {
-      line.reject(
-          "is not a graph: it must be matrix coordinate, then pattern, real or integer, then "
-          "general or symmetric");
-    }
-    is_matrix_ = true;
-    has_values_ = words[3] != "pattern";
-    if (words[4] == "symmetric") list_.is_undirected = true;
-  }
-
-  void read_size(const text_line& line) {
-    std::string_view rest = line.text;
-    const auto rows = parse<std::size_t>(next_word(rest));
-    const auto columns = parse<std::size_t>(next_word(rest));
-    const auto entries = parse<std::size_t>(next_word(rest));
-    if (!rows || !columns || !entries || !trimmed(rest).empty()) {
-      line.reject("is not a number of rows, of columns and of entries");
-    }
-    if (*rows != *columns) line.reject("is not the size of a square matrix");
-    if (*rows > most_vertices) {
-      line.reject("has more than " + std::to_string(most_vertices) + " rows");
-    }
-    if (given_ && *given_ != *rows) {
-      line.reject("states another number of vertices than --vertices, " + std::to_string(*given_));
-    }
-    if (!given_ && *rows > most_for(*entries)) {
-      line.reject("states " + std::to_string(*rows) + " vertices, but a file of " +
-                  std::to_string(*entries) + " entries may have " +
-                  std::to_string(most_for(*entries)) +
-                  " at most, unless --vertices states their number");
-    }
-    has_size_ = true;
-    list_.vertices = *rows;
-    entries_ = *entries;
-  }
-
-  void read_edge(const text_line& line) {
-    std::string_view rest = line.text;
-    const std::size_t first = is_matrix_ ? 1 : 0;
-    const auto from = parse<std::size_t>(next_word(rest));
-    const auto to = parse<std::size_t>(next_word(rest));
-    const std::string_view length_text = next_word(rest);
-    if (!from || !to || !trimmed(rest).empty() ||
-        (is_matrix_ && has_values_ == length_text.empty())) {
-      line.reject(is_matrix_ ? "is not an entry of the matrix"
-                             : "is not two vertices and an optional length");
-    }
-    const std::size_t most = is_matrix_ ? list_.vertices : given_.value_or(most_vertices);
-    for (const std::size_t v : {*from, *to}) {
-      if (v < first || v - first >= most) {
-        line.reject("names vertex " + std::to_string(v) + "; it must be in [" +
-                    std::to_string(first) + ", " + std::to_string(most + first) + ")");
-      }
-    }
-    float length = 1;
-    if (!length_text.empty()) {
-      const auto value = parse<float>(length_text);
-      if (!value) line.reject("has a length that is not a number in the range of float");
-      if (has_lengths_ && !(*value >= 0)) line.reject("has a length that is not at least 0");
-      if (has_lengths_) length = *value;
-    }
-    largest_ = std::max({largest_, *from, *to});
-    list_.edges.push_back(
-        {static_cast<std::int32_t>(*from - first), static_cast<std::int32_t>(*to - first), length});
-  }
-
-  /// Returns the maximum number of vertices for a number of edges, if --vertices does not state it.
-  /// Memory is proportional to the vertices, so without a limit a short file could take gigabytes.
-  [[nodiscard]] static std::size_t most_for(std::size_t edges) {
-    constexpr std::size_t always_allowed = std::size_t{1} << 20;
-    return std::max(always_allowed, 64 * std::min(edges, most_vertices));
-  }
-
-  /// Returns the number of vertices of a list of edges. \throws bad_input
-  [[nodiscard]] std::size_t count_of_list(const std::string& name) const {
-    if (given_) return *given_;
-    const std::size_t most = most_for(list_.edges.size());
-    if (largest_ >= most) {
-      throw bad_input(name + " names vertex " + std::to_string(largest_) + ", but a file of " +
-                      std::to_string(list_.edges.size()) + " edges must name vertices below " +
-                      std::to_string(most) + ", unless --vertices states their number");
-    }
-    return list_.edges.empty() ? 0 : largest_ + 1;
-  }
-
-  std::optional<std::size_t> given_;
-  bool has_lengths_;
-  bool is_matrix_ = false;
-  bool has_size_ = false;
-  bool has_values_ = false;
-  std::size_t entries_ = 0;
-  std::size_t largest_ = 0;
-  edge_list list_;
-};
+/// Returns the maximum number of vertices for a number of edges, if --vertices does not state it.
+/// Memory is proportional to the vertices, so without a limit a short file could take gigabytes.
+std::size_t most_for(std::size_t edges) {
+  constexpr std::size_t always_allowed = std::size_t{1} << 20;
+  return std::max(always_allowed, 64 * std::min(edges, most_vertices));
+}
 
 }  // namespace
 
-edge_list read_graph(const std::filesystem::path& path, std::optional<std::size_t> vertices,
-                     bool is_undirected, bool has_lengths) {
+void graph_builder::set_size(const text_line& line, std::size_t vertices, std::size_t edges,
+                             bool has_zeros) {
+  if (vertices > most_vertices) {
+    line.reject("has more than " + std::to_string(most_vertices) + " vertices");
+  }
+  if (options_.vertices && *options_.vertices != vertices) {
+    line.reject("states another number of vertices than --vertices, " +
+                std::to_string(*options_.vertices));
+  }
+  if (!options_.vertices && vertices > most_for(edges)) {
+    line.reject("states " + std::to_string(vertices) + " vertices, but a file of " +
+                std::to_string(edges) + " edges may have " + std::to_string(most_for(edges)) +
+                " at most, unless --vertices states their number");
+  }
+  size_ = vertices;
+  stated_edges_ = edges;
+  has_zeros_ = has_zeros;
+}
+
+void graph_builder::add(const text_line& line, std::size_t from, std::size_t to,
+                        std::string_view length) {
+  const std::size_t most = size_ ? *size_ : options_.vertices.value_or(most_vertices);
+  for (const std::size_t v : {from, to}) {
+    if (v < first_ || v - first_ >= most) {
+      line.reject("names vertex " + std::to_string(v) + "; it must be in [" +
+                  std::to_string(first_) + ", " + std::to_string(most + first_) + ")");
+    }
+  }
+  if (options_.has_lengths) {
+    if (length.empty()) {
+      lengths_.add_one();
+    } else {
+      lengths_.add(line, length);
+    }
+  }
+  largest_ = std::max({largest_, from, to});
+  smallest_ = std::min({smallest_, from, to});
+  made_.list.edges.push_back(
+      {static_cast<std::int32_t>(from - first_), static_cast<std::int32_t>(to - first_)});
+}
+
+std::size_t graph_builder::count_of_list(const std::string& name) const {
+  if (options_.vertices) return *options_.vertices;
+  const std::size_t edges = made_.list.edges.size();
+  const std::size_t most = most_for(edges);
+  if (edges == 0) return 0;
+  if (largest_ - first_ >= most) {
+    throw bad_input(name + " names vertex " + std::to_string(largest_) + ", but a file of " +
+                    std::to_string(edges) + " edges must name vertices below " +
+                    std::to_string(most + first_) + ", unless --vertices states their number");
+  }
+  return largest_ - first_ + 1;
+}
+
+graph_from_file graph_builder::finish(const graph_text& text, std::string format) {
+  const std::string name = name_of_input(text.path);
+  edge_list& list = made_.list;
+  if (size_ && !has_zeros_ && list.edges.size() != stated_edges_) {
+    throw bad_input(name + " has " + std::to_string(list.edges.size()) +
+                    " edges; its size states " + std::to_string(stated_edges_));
+  }
+  list.vertices = size_ ? *size_ : count_of_list(name);
+  list.is_undirected = list.is_undirected || options_.is_undirected;
+  if (options_.has_lengths) list.lengths = lengths_.finish(list.vertices);
+  made_.rounded = lengths_.rounded();
+  made_.format = std::move(format);
+  made_.first_vertex = first_;
+  made_.names_first_vertex = size_ || list.edges.empty() || smallest_ == first_;
+  return std::move(made_);
+}
+
+bool is_banner(std::string_view line) {
+  constexpr std::string_view banner = "%%matrixmarket";
+  const auto is_same = [](char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) == b;
+  };
+  return line.size() >= banner.size() &&
+         std::ranges::equal(line.substr(0, banner.size()), banner, is_same);
+}
+
+bool resembles_banner(std::string_view line) {
+  std::string letters = "%%";
+  for (const char c : line) {
+    const bool is_left_out = c == ' ' || c == '\t' || c == '%' || c == '#' || c == '_' || c == '-';
+    if (!is_left_out) letters += c;
+    if (letters.size() == 16) break;
+  }
+  return is_banner(letters);
+}
+
+graph_format format_of(const graph_text& text) {
+  graph_format format = graph_format::automatic;
+  for_each_line(text.path, text.content, [&](const text_line& line) {
+    if (format != graph_format::automatic || line.text.empty()) return;
+    if (is_banner(line.text)) {
+      format = graph_format::matrix_market;
+    } else if (resembles_banner(line.text)) {
+      line.reject(
+          "resembles the banner of a Matrix Market file, which begins with "
+          "%%MatrixMarket; correct it, or give --format");
+    } else if (line.text.front() == '%' && konect_header_of(line)) {
+      format = graph_format::konect;
+    } else if (line.has_data()) {
+      const std::string_view first = line.text.substr(0, line.text.find_first_of(" \t"));
+      format = first == "c" || first == "p" || first == "a" ? graph_format::dimacs
+               : may_be_metis(text)                         ? graph_format::metis
+                                                            : graph_format::edges;
+    }
+  });
+  return format == graph_format::automatic ? graph_format::edges : format;
+}
+
+graph_from_file read_graph(const std::filesystem::path& path, const graph_file_options& options) {
   std::string content = read_whole_file(path);
   if (content.starts_with("\x1f\x8b")) content = decompressed(path, content);
-  graph_reader reader(vertices, is_undirected, has_lengths);
-  for_each_line(path, content, [&](const text_line& line) { reader.read(line); });
-  return reader.finish(path);
+  const graph_text text{path, content};
+  const graph_format format =
+      options.format == graph_format::automatic ? format_of(text) : options.format;
+  if (format != graph_format::edges && options.first_vertex.value_or(1) != 1) {
+    throw bad_input(name_of_input(path) + ": a file of the format " +
+                    std::string(to_string(format)) +
+                    " has vertices from 1 on, but --first-vertex "
+                    "is 0");
+  }
+  switch (format) {
+    case graph_format::matrix_market: return read_matrix_market(text, options);
+    case graph_format::dimacs: return read_dimacs(text, options);
+    case graph_format::konect: return read_konect(text, options);
+    case graph_format::metis: return read_metis(text, options);
+    default: return read_edges(text, options);
+  }
 }
 
 }  // namespace common

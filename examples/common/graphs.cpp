@@ -3,10 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <limits>
 #include <numeric>
-#include <random>
+#include <type_traits>
+#include <utility>
 
 namespace common {
 namespace {
@@ -30,46 +29,6 @@ class random_bits {
   std::uint64_t state_;
 };
 
-std::int32_t vertex(std::size_t v) { return static_cast<std::int32_t>(v); }
-std::size_t index(std::int32_t v) { return static_cast<std::size_t>(v); }
-
-/// Calls visit(v, e) for each edge e of each vertex v.
-template <class Visit>
-void for_each_edge(const stored_graph& graph, const Visit& visit) {
-  for (std::size_t v = 0; v < graph.vertices(); ++v) {
-    for (auto e = graph.offsets[v]; e < graph.offsets[v + 1]; ++e) {
-      visit(v, static_cast<std::size_t>(e));
-    }
-  }
-}
-
-std::string fault_at(std::size_t v, const std::string& what) {
-  return "vertex " + std::to_string(v) + ' ' + what;
-}
-
-/// Returns a message about the first vertex whose parents do not lead to the source, or an empty
-/// string.
-std::string parents_fault(std::int32_t source, std::span<const std::int32_t> parents) {
-  enum : char { unknown, on_path, right };
-  std::vector<char> known(parents.size(), unknown);
-  known[index(source)] = right;
-  std::vector<std::size_t> path;
-  for (std::size_t v = 0; v < parents.size(); ++v) {
-    path.clear();
-    std::size_t at = v;
-    while (known[at] == unknown && parents[at] != -1) {
-      known[at] = on_path;
-      path.push_back(at);
-      const auto parent = static_cast<std::int64_t>(parents[at]);
-      if (parent < 0 || index(parents[at]) >= parents.size()) return fault_at(at, "has no parent");
-      at = index(parents[at]);
-    }
-    if (!path.empty() && known[at] != right) return fault_at(v, "is not below the source");
-    for (const std::size_t u : path) known[u] = right;
-  }
-  return {};
-}
-
 }  // namespace
 
 std::string_view to_string(graph_kind kind) {
@@ -92,6 +51,8 @@ edge_list make_random_graph(graph_kind kind, unsigned scale, unsigned factor, st
   };
   constexpr std::array ends{of_percent(57), of_percent(76), of_percent(95)};
   edge_list made{n, true, std::vector<list_edge>(n * factor)};
+  std::vector<float> lengths;
+  lengths.reserve(made.edges.size());
   for (list_edge& edge : made.edges) {
     std::size_t from = 0;
     std::size_t to = 0;
@@ -107,8 +68,10 @@ edge_list make_random_graph(graph_kind kind, unsigned scale, unsigned factor, st
         to = 2 * to + ((p >= ends[0] && p < ends[1]) || p >= ends[2] ? 1 : 0);
       }
     }
-    edge = {names[from], names[to], random.length()};
+    edge = {names[from], names[to]};
+    lengths.push_back(random.length());
   }
+  made.lengths = std::move(lengths);
   return made;
 }
 
@@ -116,140 +79,78 @@ edge_list make_grid(std::size_t side, unsigned holes, std::uint64_t seed) {
   random_bits random(seed);
   std::vector<bool> is_hole(side * side);
   for (std::size_t v = 0; v < is_hole.size(); ++v) is_hole[v] = random.below(100) < holes;
-  edge_list made{side * side, true, {}};
+  edge_list made{side * side, true};
+  std::vector<float> lengths;
   const auto connect = [&](std::size_t u, std::size_t v) {
     if (is_hole[u] || is_hole[v]) return;
-    made.edges.push_back({vertex(u), vertex(v), random.length()});
+    made.edges.push_back({vertex(u), vertex(v)});
+    lengths.push_back(random.length());
   };
   for (std::size_t v = 0; v < is_hole.size(); ++v) {
     if (v % side + 1 < side) connect(v, v + 1);
     if (v + side < is_hole.size()) connect(v, v + side);
   }
+  made.lengths = std::move(lengths);
   return made;
 }
 
-stored_graph::stored_graph(const edge_list& list) : is_undirected(list.is_undirected) {
-  const auto store = [&](auto& begins, auto& ends, bool forward, bool backward, bool has_lengths) {
-    begins.assign(list.vertices + 1, 0);
-    for (const list_edge& e : list.edges) {
-      if (forward) ++begins[index(e.from) + 1];
-      if (backward) ++begins[index(e.to) + 1];
-    }
-    std::partial_sum(begins.begin(), begins.end(), begins.begin());
-    ends.resize(static_cast<std::size_t>(begins.back()));
-    if (has_lengths) lengths.resize(ends.size());
-    auto next = begins;
-    const auto put = [&](std::int32_t from, std::int32_t to, float length) {
-      const auto place = static_cast<std::size_t>(next[index(from)]++);
-      ends[place] = to;
-      if (has_lengths) lengths[place] = length;
+edge_lengths in_type(const edge_lengths& lengths, length_type type) {
+  const auto convert = [&]<class To>(To, double factor) -> edge_lengths {
+    const auto each = [&](const auto& from) {
+      std::vector<To> to(from.size());
+      std::ranges::transform(from, to.begin(), [&](auto length) {
+        return static_cast<To>(static_cast<double>(length) * factor);
+      });
+      return to;
     };
-    for (const list_edge& e : list.edges) {
-      if (forward) put(e.from, e.to, e.length);
-      if (backward) put(e.to, e.from, e.length);
+    return std::visit(each, lengths);
+  };
+  if (type == length_type::double_precision) return convert(0.0, 1);
+  if (type == length_type::integer) return convert(std::uint64_t{0}, 0x1p24);
+  return lengths;
+}
+
+stored_graph::stored_graph(const edge_list& list)
+    : is_undirected(list.is_undirected),
+      loops(static_cast<std::size_t>(
+          std::ranges::count_if(list.edges, [](list_edge e) { return e.from == e.to; }))) {
+  /// Calls put(from, to, i) for both directions of edge i, or for one of them. A self-loop has one.
+  const auto for_each_direction = [&](bool forward, bool backward, const auto& put) {
+    for (std::size_t i = 0; i < list.edges.size(); ++i) {
+      const auto [from, to] = list.edges[i];
+      if (forward) put(from, to, i);
+      if (backward && !(forward && from == to)) put(to, from, i);
     }
   };
-  store(offsets, targets, true, is_undirected, true);
-  if (!is_undirected) store(in_offsets, in_sources, false, true, false);
+  const auto store = [&](auto& begins, auto& ends, bool forward, bool backward, auto& to_lengths,
+                         const auto& from_lengths) {
+    begins.assign(list.vertices + 1, 0);
+    for_each_direction(forward, backward, [&](std::int32_t from, std::int32_t, std::size_t) {
+      ++begins[index(from) + 1];
+    });
+    std::partial_sum(begins.begin(), begins.end(), begins.begin());
+    ends.resize(static_cast<std::size_t>(begins.back()));
+    if (!from_lengths.empty()) to_lengths.resize(ends.size());
+    auto next = begins;
+    for_each_direction(forward, backward, [&](std::int32_t from, std::int32_t to, std::size_t i) {
+      const auto place = static_cast<std::size_t>(next[index(from)]++);
+      ends[place] = to;
+      if (!from_lengths.empty()) to_lengths[place] = from_lengths[i];
+    });
+  };
+  const auto store_out = [&](const auto& from_lengths) {
+    std::remove_cvref_t<decltype(from_lengths)> stored;
+    store(offsets, targets, true, is_undirected, stored, from_lengths);
+    lengths = std::move(stored);
+  };
+  std::visit(store_out, list.lengths);
+  std::vector<float> none;
+  if (!is_undirected) store(in_offsets, in_sources, false, true, none, none);
 }
 
 ramify::graph_view stored_graph::view() const {
   if (is_undirected) return ramify::graph_view::symmetric(offsets, targets);
   return ramify::graph_view::directed(offsets, targets, in_offsets, in_sources);
-}
-
-std::string search_fault(const stored_graph& graph, std::int32_t source,
-                         std::span<const std::int32_t> levels,
-                         std::span<const std::int32_t> parents) {
-  if (levels[index(source)] != 0 || parents[index(source)] != -1) {
-    return fault_at(index(source), "is not the root");
-  }
-  if (auto fault = parents_fault(source, parents); !fault.empty()) return fault;
-  std::vector<bool> has_edge(graph.vertices());
-  std::string fault;
-  for_each_edge(graph, [&](std::size_t u, std::size_t e) {
-    const auto v = index(graph.targets[e]);
-    if (parents[v] == vertex(u)) has_edge[v] = true;
-    if (levels[u] < 0) return;
-    if (levels[v] < 0) fault = fault_at(v, "is reached by an edge and has no level");
-    if (levels[v] > levels[u] + 1) fault = fault_at(v, "has a neighbor two levels before");
-  });
-  if (!fault.empty()) return fault;
-  for (std::size_t v = 0; v < graph.vertices(); ++v) {
-    if (v == index(source)) continue;
-    if ((levels[v] < 0) != (parents[v] == -1)) return fault_at(v, "has a level or a parent alone");
-    if (levels[v] < 0) continue;
-    if (!has_edge[v]) return fault_at(v, "has no edge from its parent");
-    if (levels[index(parents[v])] != levels[v] - 1) {
-      return fault_at(v, "is not one level after its parent");
-    }
-  }
-  return {};
-}
-
-std::string paths_fault(const stored_graph& graph, std::int32_t source,
-                        std::span<const float> distances, std::span<const std::int32_t> parents) {
-  constexpr float infinity = std::numeric_limits<float>::infinity();
-  if (distances[index(source)] != 0 || parents[index(source)] != -1) {
-    return fault_at(index(source), "is not the root");
-  }
-  if (auto fault = parents_fault(source, parents); !fault.empty()) return fault;
-  std::vector<bool> has_edge(graph.vertices());
-  std::string fault;
-  for_each_edge(graph, [&](std::size_t u, std::size_t e) {
-    const auto v = index(graph.targets[e]);
-    const float distance = distances[u] + graph.lengths[e];
-    if (parents[v] == vertex(u) && distance == distances[v]) has_edge[v] = true;
-    if (distance < distances[v]) fault = fault_at(v, "has a shorter path");
-  });
-  if (!fault.empty()) return fault;
-  for (std::size_t v = 0; v < graph.vertices(); ++v) {
-    if (!(distances[v] >= 0)) return fault_at(v, "has a distance that is not at least 0");
-    const bool is_reached = distances[v] < infinity && v != index(source);
-    if (is_reached != (parents[v] != -1)) return fault_at(v, "has a distance or a parent alone");
-    if (is_reached && !has_edge[v]) return fault_at(v, "has no such edge from its parent");
-  }
-  return {};
-}
-
-std::string components_fault(const stored_graph& graph, std::span<const std::int32_t> components) {
-  std::vector<std::size_t> labels(graph.vertices());
-  std::iota(labels.begin(), labels.end(), std::size_t{0});
-  const auto root = [&](std::size_t v) {
-    while (labels[v] != v) v = labels[v] = labels[labels[v]];
-    return v;
-  };
-  for_each_edge(graph, [&](std::size_t u, std::size_t e) {
-    const std::size_t a = root(u);
-    const std::size_t b = root(index(graph.targets[e]));
-    labels[std::max(a, b)] = std::min(a, b);
-  });
-  for (std::size_t v = 0; v < graph.vertices(); ++v) {
-    if (index(components[v]) != root(v)) return fault_at(v, "is in another component");
-  }
-  return {};
-}
-
-std::string ranks_fault(const stored_graph& graph, double damping, std::uint64_t iterations,
-                        std::span<const double> ranks) {
-  const auto n = static_cast<double>(graph.vertices());
-  std::vector<double> now(graph.vertices(), 1 / n);
-  std::vector<double> next(graph.vertices());
-  for (std::uint64_t i = 0; i < iterations; ++i) {
-    double dangling = 0;
-    for (std::size_t v = 0; v < graph.vertices(); ++v) {
-      if (graph.degree(v) == 0) dangling += now[v];
-    }
-    std::ranges::fill(next, (1 - damping + damping * dangling) / n);
-    for_each_edge(graph, [&](std::size_t u, std::size_t e) {
-      next[index(graph.targets[e])] += damping * now[u] / static_cast<double>(graph.degree(u));
-    });
-    now.swap(next);
-  }
-  for (std::size_t v = 0; v < graph.vertices(); ++v) {
-    if (!(std::abs(ranks[v] - now[v]) <= 1e-9)) return fault_at(v, "has another rank");
-  }
-  return {};
 }
 
 }  // namespace common

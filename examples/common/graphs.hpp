@@ -2,15 +2,15 @@
 #pragma once
 
 /// \file
-/// Graphs in host memory: generators, compressed sparse rows, and serial checks of results.
+/// Graphs in host memory: generators, and compressed sparse rows.
 
 #include <cstddef>
 #include <cstdint>
 #include <ramify/graph/config.hpp>
-#include <span>
-#include <string>
 #include <string_view>
 #include <vector>
+
+#include "graph_lengths.hpp"
 
 namespace common {
 
@@ -24,17 +24,22 @@ enum class graph_kind {
 /// Returns the kind with that name. \throws std::invalid_argument naming the choices
 [[nodiscard]] graph_kind parse_graph_kind(std::string_view);
 
-/// An edge of a list, with its length.
+/// Returns the vertex that an array has at position v.
+[[nodiscard]] inline std::int32_t vertex(std::size_t v) { return static_cast<std::int32_t>(v); }
+/// Returns the position of a vertex in an array.
+[[nodiscard]] inline std::size_t index(std::int32_t v) { return static_cast<std::size_t>(v); }
+
+/// An edge of a list.
 struct list_edge {
   std::int32_t from, to;
-  float length;
 };
 
 /// A list of edges, as files and generators produce it.
 struct edge_list {
   std::size_t vertices = 0;
-  bool is_undirected = false;  ///< an edge stands for both directions
+  bool is_undirected = false;  ///< an edge stands for both directions, a self-loop for one
   std::vector<list_edge> edges{};
+  edge_lengths lengths{};  ///< of each edge, or empty
 };
 
 /// Returns a graph of 2^scale vertices with `factor` times as many undirected edges. A kronecker
@@ -47,7 +52,13 @@ struct edge_list {
 /// have no edges. Lengths are uniform in [0, 1).
 [[nodiscard]] edge_list make_grid(std::size_t side, unsigned holes, std::uint64_t seed);
 
+/// Returns generated lengths, which are multiples of 2^-24 below 1, in another type: integers are
+/// 2^24 times as long.
+[[nodiscard]] edge_lengths in_type(const edge_lengths& lengths, length_type type);
+
 /// A graph in compressed sparse rows, with its edges by source and, if it is directed, by target.
+/// As in SciPy and networkx, a self-loop of an undirected graph is stored once, and any other edge
+/// twice. A repeated edge is stored each time.
 struct stored_graph {
   explicit stored_graph(const edge_list& list);
 
@@ -56,32 +67,10 @@ struct stored_graph {
   [[nodiscard]] std::int64_t degree(std::size_t v) const { return offsets[v + 1] - offsets[v]; }
 
   bool is_undirected;
+  std::size_t loops;  ///< edges from a vertex to itself
   std::vector<std::int64_t> offsets{}, in_offsets{};
   std::vector<std::int32_t> targets{}, in_sources{};
-  std::vector<float> lengths{};  ///< in the order of `targets`
+  edge_lengths lengths{};  ///< in the order of `targets`, or empty
 };
-
-/// Checks a breadth-first search as Graph 500 does: (1) parents lead to the source, (2) along
-/// parents levels differ by one, (3) along each edge levels differ by at most one, in a directed
-/// graph in its direction, (4) exactly the vertices that the source reaches have levels, (5) a
-/// parent and its child are joined by an edge. Returns a fault, or an empty string.
-[[nodiscard]] std::string search_fault(const stored_graph& graph, std::int32_t source,
-                                       std::span<const std::int32_t> levels,
-                                       std::span<const std::int32_t> parents);
-
-/// Checks shortest paths in the same way: no edge makes a path shorter, and the distance of each
-/// vertex is its parent's distance plus the length of an edge. Returns a fault, or an empty string.
-[[nodiscard]] std::string paths_fault(const stored_graph& graph, std::int32_t source,
-                                      std::span<const float> distances,
-                                      std::span<const std::int32_t> parents);
-
-/// Compares components with a serial union and find. Returns the first fault, or an empty string.
-[[nodiscard]] std::string components_fault(const stored_graph& graph,
-                                           std::span<const std::int32_t> components);
-
-/// Compares ranks with as many iterations of a serial PageRank. Returns the first fault, or an
-/// empty string.
-[[nodiscard]] std::string ranks_fault(const stored_graph& graph, double damping,
-                                      std::uint64_t iterations, std::span<const double> ranks);
 
 }  // namespace common

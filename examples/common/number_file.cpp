@@ -29,28 +29,19 @@ struct key_reader {
   std::vector<Number> keys;
   bool good = true;
 
-  void add(std::string_view text) {
-    if (!good) return;
-    if (const auto number = parse<Number>(text)) {
-      keys.push_back(*number);
+  number_error add(std::string_view text) {
+    if (!good) return number_error::not_a_number;
+    Number number{};
+    const number_error error = parse_number(text, number);
+    if (error == number_error::none) {
+      keys.push_back(number);
     } else {
       good = false;
       keys = {};
     }
+    return error;
   }
 };
-
-// Returns whether a double may hold the number in `text`: a whole number must not be rounded.
-bool fits_double(std::string_view text) {
-  if (text.find_first_not_of("-0123456789") != std::string_view::npos) return true;
-  if (text.starts_with('-')) text.remove_prefix(1);
-  text.remove_prefix(std::min(text.find_first_not_of('0'), text.size() - 1));
-  const auto number = parse<double>(text);
-  std::array<char, 512> digits;
-  const auto written = std::to_chars(digits.data(), digits.data() + digits.size(), number.value(),
-                                     std::chars_format::fixed, 0);
-  return text == std::string_view(digits.data(), written.ptr);
-}
 
 }  // namespace
 
@@ -71,24 +62,22 @@ numbers read_text(const std::filesystem::path& path, bool pairs) {
   std::string would_be_rounded;  // the message about the first number that as_double rounds
   numbers result;
 
-  for_each_line(path, [&](const text_line& line) {
-    std::string_view key = line.text;
-    if (pairs) {
-      const auto gap = line.text.find_first_of(" \t");
-      if (gap == std::string_view::npos) line.reject("is not a key and a value");
-      key = line.text.substr(0, gap);
-      const auto value = parse<std::uint64_t>(trimmed(line.text.substr(gap)));
-      if (!value) line.reject("does not end in an unsigned value");
-      result.values.push_back(*value);
-    }
+  for_each_data_line(path, [&](const text_line& line) {
+    std::array<std::string_view, 2> words;
+    const std::size_t count = line.split(words);
+    if (pairs && count != 2) line.reject("is not a key and a value");
+    if (!pairs && count != 1) line.reject("is not one number");
+    const std::string_view key = words[0];
+    if (pairs) result.values.push_back(line.parse_word<std::uint64_t>("value", words[1]));
     as_signed.add(key);
     as_unsigned.add(key);
-    as_double.add(key);
-    if (!as_double.good) {
-      line.reject(std::string(pairs ? "does not begin with" : "is not") +
-                  " a number that f64 can hold");
+    const number_error error = as_double.add(key);
+    if (error != number_error::none) {
+      const std::string what = describe<double>(error);
+      if (pairs) line.reject_word("key", key, what);
+      line.reject(what);
     }
-    if (would_be_rounded.empty() && !fits_double(key)) {
+    if (would_be_rounded.empty() && rounds_whole_number<double>(key)) {
       would_be_rounded =
           line.message("would be rounded: not all numbers of the file are i64 or u64");
     }

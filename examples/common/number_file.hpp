@@ -32,7 +32,7 @@ struct numbers {
   std::vector<std::uint64_t> values;  ///< one for each key, or empty
 };
 
-/// Reads one number a line, or with `pairs` a number and, after a space or tab, an unsigned value.
+/// Reads one number a line, or with `pairs` a number and an unsigned value.
 /// The keys are int64 if all are integers in its range, else uint64 if all are integers in its
 /// range, else double. \throws bad_input with the number of the first line that is malformed, or
 /// whose whole number a double cannot hold exactly

@@ -118,14 +118,18 @@ CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
 
 std::function<std::string(const std::string&)> number_in(double least, double most) {
   return [=](const std::string& word) -> std::string {
-    // from_chars() accepts no plus sign. After it is removed, "+-1" must still be rejected.
-    const std::string_view digits = std::string_view(word).substr(word.starts_with('+') ? 1 : 0);
-    const auto value = parse<double>(digits);
-    if (value && !(word.starts_with('+') && digits.starts_with('-')) && *value >= least &&
-        *value <= most)
-      return {};
+    double value = 0;
+    const number_error error = parse_number(word, value);
     std::ostringstream text;
-    text << in_quotes(word) << " is not a number in [" << least << ", " << most << "]";
+    text << in_quotes(word);
+    if (error == number_error::none && value >= least && value <= most) {
+      if (!rounds_whole_number<double>(word)) return {};
+      text << " would be rounded to a double";
+    } else if (error == number_error::underflow) {
+      text << ' ' << describe<double>(error);
+    } else {
+      text << " is not a number in [" << least << ", " << most << "]";
+    }
     return text.str();
   };
 }

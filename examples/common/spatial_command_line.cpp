@@ -12,7 +12,13 @@ namespace {
 
 void declare_points(CLI::App& app, spatial_command_line& o) {
   auto* input = o.files.add_input(
-      app, "--input", o.input, "CSV file of points: x,y or x,y,z, with or without a header line");
+      app, "--input", o.input,
+      "Text file of points: x,y or x,y,z, with or without a header line, or .xyz");
+  app.add_option("--columns", parsed_by(parse_columns, o.columns),
+                 "Columns of the input: names in its header line such as x,y,z, or numbers from 1 "
+                 "on such as 3,4,5")
+      ->type_name("NAMES")
+      ->needs(input);
   auto* generate = app.add_option("--generate", parsed_by(parse_cloud_kind, o.kind),
                                   "Kind of the generated points: uniform, clusters, curve");
   generate->type_name("NAME")->excludes(input);
@@ -41,7 +47,7 @@ void declare_results(CLI::App& app, spatial_command_line& o) {
       ->capture_default_str()
       ->needs(tree);
   o.files.add_input(app, "--queries", o.queries,
-                    "CSV file of places whose neighbors are searched for (default: the points)");
+                    "Text file of places whose neighbors are searched for (default: the points)");
   auto* nearest = app.add_option("--nearest", o.nearest, "Find this number of nearest neighbors");
   nearest->transform(whole_number(1, 1u << 20));
   o.files

@@ -18,6 +18,7 @@ namespace common {
 /// The options on the command line.
 struct spatial_command_line {
   std::string input, queries, tree, output, counts, labels, statistics, trace, report = "text";
+  column_list columns;
   std::optional<cloud_kind> kind;
   std::size_t n = 10'000;
   std::uint64_t seed = 1;

@@ -97,6 +97,7 @@ nlohmann::ordered_json to_json(const spatial_results& r, int dimensions,
   auto json = new_report("spatial");
   json["points"] = r.build.points;
   json["dimensions"] = dimensions;
+  if (!r.columns.empty()) json["columns"] = r.columns;
   json["nodes"] = r.build.nodes;
   json.update(to_json(static_cast<const ramify::run_report&>(r.build)));
   json["seconds"] = r.total_ms * 1e-3;
@@ -129,7 +130,9 @@ nlohmann::ordered_json to_json(const spatial_results& r, int dimensions,
 
 void print(std::ostream& out, const spatial_results& r, int dimensions,
            const spatial_command_line& o) {
-  out << "dimensions: " << dimensions << '\n' << r.build;
+  out << "dimensions: " << dimensions << '\n';
+  if (!r.columns.empty()) out << "columns: " << r.columns << '\n';
+  out << r.build;
   if (o.nearest > 0) {
     out << "nearest neighbors: " << o.nearest << " of each of " << r.queries
         << " queries, milliseconds: " << r.nearest_ms << '\n';

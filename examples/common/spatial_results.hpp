@@ -9,6 +9,7 @@
 #include <optional>
 #include <ostream>
 #include <ramify/spatial_tree.hpp>
+#include <string>
 #include <vector>
 
 #include "distance_statistics.hpp"
@@ -28,6 +29,7 @@ struct spatial_results {
   std::vector<std::uint32_t> labels{};
   std::optional<distance_statistics> statistics{};
   std::uint64_t verified = 0;  ///< queries
+  std::string columns{};       ///< of the input file; empty for generated points
 };
 
 /// Writes the tables that the options name. \throws bad_output naming the file

@@ -477,6 +477,19 @@ done <<'TABLE'
 3 ~ in/nul, line 1: '1' is not two vertices ~ graph --input in/nul --source 0
 3 ~ in/sparse ~ graph --input in/sparse --source 0 --backend cpu
 3 ~ in/utf16 ~ graph --input in/utf16 --source 0
+3 ~ line 1: '%MatrixMarket' resembles the banner of a Matrix Market file ~ printf '%%MatrixMarket\n0 1\n' | graph --input -
+3 ~ is a second banner ~ printf '%%%%MatrixMarket matrix coordinate real general\n%%%%MatrixMarket\n' | graph --input -
+3 ~ or the numbers of vertices and edges ~ printf '9 2\n0 1\n1 2\n' | graph --input -
+3 ~ line 1: 'from;to' is not two vertices ~ printf 'from;to\n0;1\n' | graph --input -
+3 ~ is the header of a bipartite KONECT graph ~ printf '%% bip unweighted\n1 1\n' | graph --input -
+3 ~ has a length of '1e-400', which is too small ~ printf '0 1 1e-400\n' | graph --input - --algorithm sssp
+3 ~ which is more than 2^64 - 3 ~ printf '0 1 18446744073709551614\n' | graph --input - --algorithm sssp
+2 ~ the distance of vertex 2 is too large ~ printf '0 1 18446744073709551613\n1 2 1\n' | graph --input - --algorithm sssp --source 0 --backend cpu --quiet --output o
+3 ~ has 0 edges; its size states 99999999 ~ printf 'p sp 4 99999999\n' | graph --input - --format dimacs
+3 ~ unless --vertices states their number ~ printf 'p sp 2000000000 1\na 1 2 3\n' | graph --input - --format dimacs
+3 ~ has vertices from 1 on ~ printf 'c\np sp 2 0\n' | graph --input - --first-vertex 0
+2 ~ format '' is none of automatic, edges ~ walk --format ''
+2 ~ type 'half' is none of automatic, float ~ walk --algorithm sssp --type half
 1 ~ not enough memory ~ (limit_memory; graph --generate uniform --scale 30 --backend cpu)
 4 ~ the cuda backend cannot run ~ graph --generate grid --device 4096
 4 ~ the cuda backend cannot run ~ quadrature --device 4096

@@ -4,8 +4,6 @@
 //
 // Each reader is tested for half a second, or for the number of seconds in the environment variable
 // RAMIFY_MUTATION_SECONDS.
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <boost/test/unit_test.hpp>
@@ -24,11 +22,8 @@
 #include <string>
 #include <string_view>
 
-#include "bezier_shapes.hpp"
-#include "bodies.hpp"
-#include "forest_file.hpp"
-#include "number_file.hpp"
-#include "points.hpp"
+#include "mutations.hpp"
+#include "reader_table.hpp"
 #include "text_file.hpp"
 
 namespace {
@@ -52,55 +47,9 @@ namespace fs = std::filesystem;
 namespace runtime = ramify::detail::runtime;
 using clock_type = std::chrono::steady_clock;
 
-/// A file in the temporary folder, which the destructor removes.
-struct scratch_file {
-  fs::path path;
-
-  explicit scratch_file(const std::string& name)
-      : path(fs::temp_directory_path() / (name + "_" + std::to_string(::getpid()))) {}
-  ~scratch_file() {
-    std::error_code ignored;
-    fs::remove(path, ignored);
-  }
-  scratch_file(const scratch_file&) = delete;
-  scratch_file& operator=(const scratch_file&) = delete;
-
-  void write(std::string_view content) const { std::ofstream(path, std::ios::binary) << content; }
-};
-
-/// Changes a text at one to four random places.
-std::string mutated(std::string text, std::mt19937_64& random) {
-  using namespace std::string_view_literals;
-  constexpr std::array pieces{
-      "\0"sv,       "\n"sv,         "\r\n"sv,       "\xef\xbb\xbf"sv,
-      "\xff\xfe"sv, "\xc3"sv,       "-"sv,          "+"sv,
-      ","sv,        " "sv,          "\t"sv,         "."sv,
-      "e"sv,        "0x1p4"sv,      "nan"sv,        "-inf"sv,
-      "1e400"sv,    "1e-400"sv,     "2147483646"sv, "2147483647"sv,
-      "-1"sv,       "4294967296"sv, "1048577"sv,    "18446744073709551616"sv,
-      "\x1b[2J"sv,  ",,,,,,"sv};
-  const auto place = [&] { return std::size_t(random() % (text.size() + 1)); };
-  for (auto changes = 1 + random() % 4; changes > 0; --changes) {
-    const std::size_t at = place();
-    const std::size_t length = std::min<std::size_t>(random() % 20, text.size() - at);
-    switch (random() % 6) {
-      case 0: text.insert(at, pieces[random() % pieces.size()]); break;
-      case 1: text.replace(at, length, pieces[random() % pieces.size()]); break;
-      case 2: text.erase(at, length); break;
-      case 3: text.insert(place(), text.substr(at, length)); break;
-      case 4: text.insert(at, 1 + random() % 5000, char(random())); break;
-      default:
-        if (at < text.size()) text[at] = char(random());
-    }
-  }
-  return text;
-}
-
-/// Time for which each reader is tried after its first mutations, whose number is fixed.
-double more_seconds_per_reader() {
-  const char* const given = std::getenv("RAMIFY_MUTATION_SECONDS");
-  return given == nullptr ? 0 : std::atof(given);
-}
+using reader_tests::more_seconds_per_reader;
+using reader_tests::mutated;
+using reader_tests::scratch_file;
 
 // Of each reader, some of so many mutated texts are still valid.
 constexpr std::size_t first_mutations = 1000;
@@ -223,13 +172,14 @@ BOOST_AUTO_TEST_CASE(patches) {
 
 BOOST_AUTO_TEST_CASE(parents_of_nodes) {
   try_file("-1\n0\n 0\r\n1\n-1\n", [](const fs::path& path) {
-    (void)common::read_forest(path, common::forest_format::parents);
+    (void)common::read_forest(path, {.format = common::forest_format::parents});
   });
 }
 
 BOOST_AUTO_TEST_CASE(edges) {
   try_file("1 3\n0\t1\n0  2\n", [](const fs::path& path) {
-    for (const std::int32_t parent : common::read_forest(path, common::forest_format::edges)) {
+    for (const std::int32_t parent :
+         common::read_forest(path, {.format = common::forest_format::edges})) {
       BOOST_TEST_REQUIRE(parent >= -1);
     }
   });
@@ -239,12 +189,13 @@ BOOST_AUTO_TEST_CASE(edges) {
 BOOST_AUTO_TEST_CASE(sparse_edges) {
   const scratch_file file("ramify_sparse_edges");
   file.write("0 1048576\n");
-  BOOST_TEST(common::read_forest(file.path, common::forest_format::edges).size() == 1048577u);
+  BOOST_TEST(common::read_forest(file.path, {.format = common::forest_format::edges}).size() ==
+             1048577u);
   file.write("0 5\n0 2000000000\n");
   largest_allocation = 0;
   BOOST_CHECK_EXCEPTION(
-      (void)common::read_forest(file.path, common::forest_format::edges), common::bad_input,
-      [](const common::bad_input& e) {
+      (void)common::read_forest(file.path, {.format = common::forest_format::edges}),
+      common::bad_input, [](const common::bad_input& e) {
         return std::string_view(e.what()).ends_with(
             "line 2: '0 2000000000' names node 2000000000, but a file of 2 edges must number its "
             "nodes up to 1048576 at most, unless --nodes states their number");

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -58,7 +59,8 @@ std::string difference(const std::vector<T>& results, const std::vector<T>& expe
                        double tolerance = 0) {
   for (std::size_t v = 0; v < expected.size(); ++v) {
     if (results[v] == expected[v]) continue;
-    if (std::abs(double(results[v]) - double(expected[v])) <= tolerance) continue;
+    const double error = std::abs(double(results[v]) - double(expected[v]));
+    if (tolerance > 0 && error <= tolerance) continue;  // integers may be equal as doubles only
     return "vertex " + std::to_string(v) + ": " + std::to_string(results[v]) + " instead of " +
            std::to_string(expected[v]);
   }
@@ -67,19 +69,24 @@ std::string difference(const std::vector<T>& results, const std::vector<T>& expe
 
 // ---- an algorithm: its arrays on the device, how to start it, and the check of its results ----
 
-struct paths_call {
+template <class T>
+struct basic_paths_call {
   using config_type = ramify::sssp_config;
-  using run_type = ramify::sssp_run;
+  using run_type = ramify::basic_sssp_run<T>;
 
-  paths_call(const host_graph& g, const config_type& c, std::vector<float> w = {})
+  /// The distance of a vertex that is not reached.
+  static constexpr T none =
+      std::is_integral_v<T> ? std::numeric_limits<T>::max() : std::numeric_limits<T>::infinity();
+
+  basic_paths_call(const host_graph& g, const config_type& c, std::vector<T> w = {})
       : host(g),
         config(c),
-        weights(w.empty() ? weights_of(g, g.vertices()) : std::move(w)),
+        weights(std::move(w)),
         graph(g),
         device_weights(upload(weights)),
-        distances(upload(std::vector<float>(g.vertices(), -7))),
+        distances(upload(std::vector<T>(g.vertices(), 7))),
         parents(upload(std::vector<std::int32_t>(g.vertices(), -7))),
-        scratch(ramify::sssp_scratch_bytes(graph.view(), c), nullptr) {}
+        scratch(ramify::sssp_scratch_bytes<T>(graph.view(), c), nullptr) {}
 
   [[nodiscard]] run_type start(cudaStream_t stream = nullptr) const {
     return ramify::shortest_paths_async(graph.view(),
@@ -91,18 +98,18 @@ struct paths_call {
     const auto found = download(distances);
     const auto expected = boost_distances(host.vertices(), host.list, weights, 0);
     if (const auto wrong = difference(found, expected); !wrong.empty()) return wrong;
-    const auto reached = std::ranges::count_if(expected, [](float d) { return d < infinity; });
+    const auto reached = std::ranges::count_if(expected, [](T d) { return d < none; });
     if (report != nullptr && report->reached != std::uint64_t(reached)) return "reached";
     return parent_fault(found, download(parents));
   }
   [[nodiscard]] bool is_unchanged() const {
-    return download(distances) == std::vector<float>(host.vertices(), -7) &&
+    return download(distances) == std::vector<T>(host.vertices(), 7) &&
            download(parents) == std::vector<std::int32_t>(host.vertices(), -7);
   }
 
   /// Returns the first vertex whose parent is wrong. There must be an edge of the right length, and
   /// parents must lead to the source.
-  [[nodiscard]] std::string parent_fault(const std::vector<float>& d,
+  [[nodiscard]] std::string parent_fault(const std::vector<T>& d,
                                          const std::vector<std::int32_t>& p) const {
     std::vector<bool> has_edge(host.vertices());
     for (std::size_t e = 0; e < weights.size(); ++e) {
@@ -111,7 +118,7 @@ struct paths_call {
       if (p[to] == u && d[from] + weights[e] == d[to]) has_edge[to] = true;
     }
     for (std::size_t v = 0; v < host.vertices(); ++v) {
-      const bool has_parent = v != 0 && d[v] < infinity;
+      const bool has_parent = v != 0 && d[v] < none;
       bool is_right = has_parent ? has_edge[v] : p[v] == -1;
       std::size_t at = v;
       for (std::size_t steps = 0; is_right && p[at] != -1; ++steps) {
@@ -125,11 +132,17 @@ struct paths_call {
 
   host_graph host;
   config_type config;
-  std::vector<float> weights;
+  std::vector<T> weights;
   device_graph graph;
-  ramify::device_buffer<float> device_weights, distances;
+  ramify::device_buffer<T> device_weights, distances;
   ramify::device_buffer<std::int32_t> parents;
   ramify::device_buffer<std::byte> scratch;
+};
+
+/// Shortest paths with lengths of type float; by default random ones.
+struct paths_call : basic_paths_call<float> {
+  paths_call(const host_graph& g, const config_type& c, std::vector<float> w = {})
+      : basic_paths_call(g, c, w.empty() ? weights_of(g, g.vertices()) : std::move(w)) {}
 };
 
 struct components_call {

@@ -279,8 +279,8 @@ BOOST_AUTO_TEST_CASE(a_graph_without_vertices_has_no_components_and_no_ranks) {
   BOOST_TEST(components.components == 0u);
   BOOST_TEST(components.route_reason == "there are no vertices");
   BOOST_TEST(ramify::pagerank(none, nullptr).iterations == 0u);
-  BOOST_CHECK_EXCEPTION((void)ramify::shortest_paths(none, {}, 0, {}), std::invalid_argument,
-                        names("source is 0; it must be in [0, 0)"));
+  BOOST_CHECK_EXCEPTION((void)ramify::shortest_paths(none, std::span<const float>(), 0, {}),
+                        std::invalid_argument, names("source is 0; it must be in [0, 0)"));
 }
 
 BOOST_AUTO_TEST_CASE(outputs_may_be_omitted) {

@@ -8,6 +8,7 @@
 #include <boost/graph/connected_components.hpp>
 #include <boost/graph/dijkstra_shortest_paths.hpp>
 #include <limits>
+#include <type_traits>
 
 namespace tests {
 
@@ -22,20 +23,31 @@ std::vector<std::int32_t> boost_levels(std::size_t n, const edge_list& edges, st
   return levels;
 }
 
-std::vector<float> boost_distances(std::size_t n, const edge_list& edges,
-                                   const std::vector<float>& weights, std::int32_t source) {
+template <class T>
+std::vector<T> boost_distances(std::size_t n, const edge_list& edges, const std::vector<T>& weights,
+                               std::int32_t source) {
   using boost_graph =
       boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, boost::no_property,
-                            boost::property<boost::edge_weight_t, float>>;
+                            boost::property<boost::edge_weight_t, T>>;
+  constexpr T infinite =
+      std::is_integral_v<T> ? std::numeric_limits<T>::max() : std::numeric_limits<T>::infinity();
   const boost_graph graph(edges.begin(), edges.end(), weights.begin(), n);
-  std::vector<float> distances(n);
+  std::vector<T> distances(n);
   boost::dijkstra_shortest_paths(
       graph, static_cast<std::size_t>(source),
       boost::distance_map(boost::make_iterator_property_map(distances.begin(),
                                                             boost::get(boost::vertex_index, graph)))
-          .distance_inf(std::numeric_limits<float>::infinity()));
+          .distance_inf(infinite));
   return distances;
 }
+
+template std::vector<float> boost_distances(std::size_t, const edge_list&,
+                                            const std::vector<float>&, std::int32_t);
+template std::vector<double> boost_distances(std::size_t, const edge_list&,
+                                             const std::vector<double>&, std::int32_t);
+template std::vector<std::uint64_t> boost_distances(std::size_t, const edge_list&,
+                                                    const std::vector<std::uint64_t>&,
+                                                    std::int32_t);
 
 std::vector<std::int32_t> boost_components(std::size_t n, const edge_list& edges) {
   using boost_graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS>;

@@ -19,10 +19,11 @@ using edge_list = std::vector<std::pair<std::int32_t, std::int32_t>>;
 [[nodiscard]] std::vector<std::int32_t> boost_levels(std::size_t n, const edge_list& edges,
                                                      std::int32_t source);
 
-/// Returns the distances of shortest paths by Dijkstra's algorithm; infinity: not reached.
-[[nodiscard]] std::vector<float> boost_distances(std::size_t n, const edge_list& edges,
-                                                 const std::vector<float>& weights,
-                                                 std::int32_t source);
+/// Returns the distances of shortest paths by Dijkstra's algorithm; infinity, or 2^64 - 1: not
+/// reached. T is float, double or std::uint64_t.
+template <class T>
+[[nodiscard]] std::vector<T> boost_distances(std::size_t n, const edge_list& edges,
+                                             const std::vector<T>& weights, std::int32_t source);
 
 /// Returns the smallest vertex of the connected component of each vertex. The direction of edges is
 /// ignored.

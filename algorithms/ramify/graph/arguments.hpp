@@ -87,10 +87,11 @@ inline std::vector<argument_array> check_arguments(const graph_view& graph, std:
 
 /// Checks the arguments of shortest_paths() and returns the arrays of the call.
 /// \throws std::invalid_argument naming the field
-inline std::vector<argument_array> check_arguments(const graph_view& graph,
-                                                   std::span<const float> weights,
-                                                   std::int64_t source, const sssp_arrays& results,
-                                                   const sssp_config& config) {
+template <edge_length T>
+std::vector<argument_array> check_arguments(const graph_view& graph, std::span<const T> weights,
+                                            std::int64_t source,
+                                            const basic_sssp_arrays<T>& results,
+                                            const sssp_config& config) {
   validate(config);
   auto arrays = check_shape(graph);
   check_source(graph, source);

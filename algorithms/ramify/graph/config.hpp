@@ -5,6 +5,7 @@
 /// Graphs, configurations and reports of the graph algorithms. Plain C++.
 
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <ostream>
@@ -36,7 +37,7 @@ struct graph_view {
     return {offsets, targets, in_offsets, in_sources};
   }
   /// Returns an undirected graph. For each edge u -> v the arrays must also contain v -> u; this is
-  /// not checked.
+  /// not checked. A self-loop is its own opposite, so it is stored once, as in SciPy.
   [[nodiscard]] static graph_view symmetric(std::span<const std::int64_t> offsets,
                                             std::span<const std::int32_t> targets) {
     return {offsets, targets, offsets, targets};
@@ -161,8 +162,8 @@ struct sssp_config : graph_config {
   /// order, so some are visited several times; each bucket takes at least one round. 0: the maximum
   /// width is computed from the mean degree and from the mean length of the first edge of each
   /// vertex; a bucket is narrower while the frontier has many edges, unless the strategy launches
-  /// child grids.
-  float delta = 0;
+  /// child grids. The width is rounded to the type of the lengths, for integers to at least 1.
+  double delta = 0;
 };
 
 /// Checks a configuration. \throws std::invalid_argument naming the field and its range
@@ -172,14 +173,26 @@ inline void validate(const sssp_config& config) {
                       config.delta, "0 (automatic) or positive and finite");
 }
 
+/// The types of the lengths of edges and of distances: float, double, std::uint64_t.
+template <class T>
+concept edge_length =
+    std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::uint64_t>;
+
+/// Maximum distance in 64-bit integers. The largest integer, 2^64 - 1, stands for infinity.
+inline constexpr std::uint64_t max_path_length = ~std::uint64_t{0} - 2;
+
 /// Outputs of shortest_paths(), arrays of n elements in device memory. A null array is not
 /// computed.
-struct sssp_arrays {
-  float* distances = nullptr;  ///< length of a shortest path; infinity: not reached
+template <edge_length T>
+struct basic_sssp_arrays {
+  /// Length of a shortest path. A vertex that is not reached has infinity, or 2^64 - 1.
+  T* distances = nullptr;
   /// The vertex before v on a shortest path; -1 for the source and for vertices that are not
   /// reached. rooted_tree() accepts this array.
   std::int32_t* parents = nullptr;
 };
+/// Outputs of shortest_paths() for edge lengths of type float.
+using sssp_arrays = basic_sssp_arrays<float>;
 
 /// Configuration of pagerank().
 struct pagerank_config : graph_config {
@@ -235,7 +248,7 @@ struct sssp_report : graph_report {
   std::uint64_t reached = 0;        ///< vertices with a finite distance, including the source
   std::uint64_t buckets = 0;        ///< buckets that were not empty
   std::uint64_t visited_edges = 0;  ///< a repeated visit of an edge counts again
-  float delta = 0;                  ///< the width of a bucket, or its maximum
+  double delta = 0;                 ///< the width of a bucket, or its maximum
 };
 
 /// Writes one "name: value" line per field.

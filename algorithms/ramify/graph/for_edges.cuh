@@ -178,8 +178,8 @@ __device__ void visit_balanced(const edge_frontier& from, unsigned block, unsign
     // If many vertices have no edges, the tile ends before the first vertex that does not fit.
     const edge_count next = edge_count{first_vertex} + count;
     if (may_have_more && next < from.end) end = min(end, from.first(static_cast<unsigned>(next)));
-    // 2. Visit the edges: consecutive threads have consecutive edges.
-    for (unsigned j = threadIdx.x; begin + (j - threadIdx.x) < end; j += threads) {
+    // 2. Visit the edges: consecutive threads have consecutive edges. Warps without edges only wait.
+    for (unsigned j = threadIdx.x; begin + (j - threadIdx.x % 32) < end; j += threads) {
       const bool has = begin + j < end;
       const unsigned k = tile.owner_of(j, count);
       visit(has, first_vertex + k, tile.base[k] + begin + j);

@@ -16,6 +16,7 @@
 /// reads only values that no running step changes.
 
 #include <ramify/graph/for_edges.cuh>
+#include <ramify/graph/visit_words.cuh>
 #include <ramify/runtime/residency.cuh>
 #include <type_traits>
 
@@ -31,6 +32,7 @@ enum class graph_phase : unsigned {
   bottom_up,     ///< of breadth-first search
   list_found,    ///< of breadth-first search
   next_bucket,   ///< of shortest paths
+  list_source,   ///< of shortest paths
   write_paths,   ///< of shortest paths
   flatten,       ///< of connected components
   update_ranks,  ///< of PageRank
@@ -81,6 +83,10 @@ struct round_state {
 ///     unsigned vertices_of(unsigned word);  // returns the bits of the vertices to visit among the
 ///                                           // 32 of a word; each lane has another word. Without
 ///                                           // it, all vertices are visited
+///     unsigned groups_of(unsigned k);       // returns the bits of the groups to visit among 32
+///                                           // groups of 32 words; all lanes have the same k
+///     void end_group(unsigned g, unsigned); // after the visits of a group; each lane has the value
+///                                           // of vertices_of() of another word
 ///     void end();                           // after all visits of a warp
 template <class... Phases>
 struct vertex_phases {
@@ -236,53 +242,16 @@ __global__ void __maxnreg__(max_registers(tuning::threads, tuning::resident_bloc
     check_csr(program.in, program.vertices, program.edges, faults.in_offset, faults.in_source);
   }
   if constexpr (requires { program.search.weights; }) {
-    const edge_count stride = edge_count{gridDim.x} * tuning::threads;
-    for (edge_count e = edge_count{blockIdx.x} * tuning::threads + threadIdx.x; e < program.edges;
-         e += stride) {
-      if (!(program.search.weights[e] >= 0)) atomicMin(&faults.weight, e);
+    using length = std::remove_cvref_t<decltype(*program.search.weights)>;
+    if constexpr (std::is_floating_point_v<length>) {
+      const edge_count stride = edge_count{gridDim.x} * tuning::threads;
+      for (edge_count e = edge_count{blockIdx.x} * tuning::threads + threadIdx.x; e < program.edges;
+           e += stride) {
+        if (!(program.search.weights[e] >= 0)) atomicMin(&faults.weight, e);
+      }
     }
   }
   end_block<true>(program, graph_phase::check, __func__);
-}
-
-/// Adds the values of the lanes of a full warp to a sum in device memory.
-template <class T>
-__device__ void add_by_warp(T& sum, T value) {
-  for (int offset = 16; offset > 0; offset /= 2) {
-    value += __shfl_xor_sync(full_warp_mask, value, offset);
-  }
-  if (threadIdx.x % 32 == 0 && value != T{}) atomicAdd(&sum, value);
-}
-
-/// Calls Phase::visit() for the vertices that Phase::vertices_of() selects.
-template <class Phase, class Program>
-__device__ void visit_words(const Program& program) {
-  constexpr unsigned at_once = tuning::words_per_warp;
-  const unsigned words = (program.vertices - 1) / 32 + 1;
-  const unsigned warps = gridDim.x * (tuning::threads / 32);
-  const unsigned warp = (blockIdx.x * tuning::threads + threadIdx.x) / 32;
-  const unsigned lane = threadIdx.x % 32;
-  Phase phase(program);
-  for (edge_count first = edge_count{warp} * at_once; first < words;
-       first += edge_count{warps} * at_once) {
-    const auto word = static_cast<unsigned>(first + lane);
-    unsigned selected = 0;
-    if (lane < at_once && word < words) {
-      const unsigned left = program.vertices - word * 32;
-      selected = ~0u;
-      if constexpr (requires { phase.vertices_of(word); }) selected = phase.vertices_of(word);
-      selected &= left < 32 ? (1u << left) - 1 : ~0u;
-    }
-    __syncwarp();  // visit() may change what other lanes wrote in vertices_of()
-    for (unsigned lanes = __ballot_sync(full_warp_mask, selected != 0); lanes != 0;
-         lanes &= lanes - 1) {
-      const int k = __ffs(static_cast<int>(lanes)) - 1;
-      const unsigned visited = __shfl_sync(full_warp_mask, selected, k);
-      phase.visit((visited >> lane & 1) != 0,
-                  (static_cast<unsigned>(first) + static_cast<unsigned>(k)) * 32 + lane);
-    }
-  }
-  if constexpr (requires { phase.end(); }) phase.end();
 }
 
 /// 2. Initialize, and 3. rounds over vertices. If the graph is faulty, another phase is due in a
@@ -314,8 +283,8 @@ __global__ void __maxnreg__(max_registers(tuning::thin_threads)) visit_thin_edge
   __shared__ edge_tile<tuning::thin_threads> tile;
   do {
     const edge_frontier from = program.frontier();
+    // The frontier of a thin round has edges, so all threads wait at the end of this call.
     visit_balanced(from, 0, 1, program.visitor(from), tile);
-    __syncthreads();
     if (threadIdx.x == 0) {
       end_round(program);
       program.state->last = graph_phase::thin;

@@ -44,8 +44,9 @@ namespace ramify::detail::graph::inline RAMIFY_BUILD {
 /// Throws an exception for the first fault, if there is one. Then it waits for the stream, to read
 /// the faulty element.
 /// \throws std::invalid_argument, cuda_error
-inline void throw_fault(const graph_faults& found, const graph_view& graph, const float* weights,
-                        cudaStream_t stream) {
+template <class Weights>
+void throw_fault(const graph_faults& found, const graph_view& graph, const Weights& weights,
+                 cudaStream_t stream) {
   const auto entry = [&](const auto& array, edge_count index) {
     return std::to_string(read_back(&array[index], stream, "reading a faulty element"));
   };
@@ -67,8 +68,11 @@ inline void throw_fault(const graph_faults& found, const graph_view& graph, cons
   check_vertex(found.target, graph.targets, "targets");
   check_offset(found.in_offset, graph.in_offsets, "in_offsets");
   check_vertex(found.in_source, graph.in_sources, "in_sources");
-  if (found.weight == no_index) return;
-  refuse(name("weights", found.weight) + entry(weights, found.weight) + "; it must be at least 0");
+  if constexpr (std::is_pointer_v<Weights>) {
+    if (found.weight == no_index) return;
+    refuse(name("weights", found.weight) + entry(weights, found.weight) +
+           "; it must be at least 0");
+  }
 }
 
 /// The scratch memory of a run, in parts.

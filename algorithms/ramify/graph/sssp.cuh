@@ -10,58 +10,36 @@
 ///                   it is marked as far
 ///     next_bucket   runs if no vertex is left in the bucket: the vertices that are marked as far
 ///                   and are in the next bucket become the frontier
+///     list_source   not for float: the source becomes the frontier of a search for parents
+///     edges         not for float: an edge whose length is the difference of the distances of its
+///                   ends makes its source the parent of its target, which is appended to the next
+///                   frontier, if the target has no parent yet
 ///     write_paths   writes the outputs
 ///
-/// The distance and the parent of a vertex share one 64-bit integer. A compare-and-swap replaces it
-/// only by a smaller distance. Therefore parents form a tree even if lengths are zero.
+/// float: the distance and the parent of a vertex share one 64-bit integer. A compare-and-swap
+/// replaces it only by a smaller distance. Therefore parents form a tree even if lengths are zero.
+/// Distances of 64 bits leave no space for a parent, so parents are found when all distances are
+/// final: each vertex gets its parent after its parent got one, so these parents form a tree, too.
+///
+/// Sums of integers that exceed max_path_length are max_path_length + 1. No bucket but the last one
+/// contains this distance. If a vertex has it in the end, the run ends without results.
 ///
 /// Join: see rounds.cuh. Sources: Meyer, Sanders, "Delta-stepping: a parallelizable shortest path
 /// algorithm", J. Algorithms 49, 2003; Davidson, Baxter, Garland, Owens, "Work-efficient parallel
 /// GPU methods for single-source shortest paths", IPDPS 2014 (near and far vertices).
 
+#include <ramify/graph/arguments.hpp>
+#include <ramify/graph/buckets.cuh>
+#include <ramify/graph/path_length.cuh>
 #include <ramify/graph/rounds.cuh>
 #include <ramify/runtime/residency.cuh>
+#include <string>
+#include <type_traits>
 
 namespace ramify::detail::graph::inline RAMIFY_BUILD {
 
-/// The end of a path: its length in the upper half, and the previous vertex in the lower half.
-/// Distances are not negative, so they are ordered as their bits are.
-struct path_end {
-  unsigned long long bits;
-
-  static constexpr unsigned none = 0xffffffffu;
-  static constexpr unsigned infinity = 0x7f800000u;  ///< bits of an infinite distance
-
-  [[nodiscard]] static __device__ path_end of(float distance, unsigned parent) {
-    return {static_cast<unsigned long long>(__float_as_uint(distance)) << 32 | parent};
-  }
-  [[nodiscard]] __device__ float distance() const {
-    return __uint_as_float(static_cast<unsigned>(bits >> 32));
-  }
-  [[nodiscard]] __device__ unsigned parent() const { return static_cast<unsigned>(bits); }
-
-  /// Returns the value of a path end that other threads replace: a relaxed atomic load.
-  [[nodiscard]] static __device__ path_end load(path_end& from) {
-    return {load_relaxed(from.bits)};
-  }
-};
-
-/// The part of shortest paths in the state of the chain.
-struct sssp_state {
-  float delta = 0;                            ///< maximum width of a bucket
-  float bucket_begin = 0;                     ///< distances below are settled
-  float bucket_end = 0;                       ///< distances below are in the bucket, or settled
-  unsigned nearest_far = path_end::infinity;  ///< bits of a lower bound of far distances
-  unsigned nearest_far_after = path_end::infinity;  ///< the same, for the vertices that stay far
-  unsigned buckets = 0;
-  unsigned reached = 0;
-  edge_count bucket_edges = 0;  ///< visited in this bucket
-  edge_count visited_edges = 0;
-  double sampled_length = 0;   ///< sum of the finite lengths of first edges
-  unsigned sampled_edges = 0;  ///< number of these first edges
-};
-
 /// Sets all distances to infinity, makes the first frontier, and samples the lengths of edges.
+template <class T>
 struct initialize_sssp {
   static constexpr graph_phase phase = graph_phase::initialize;
   static __device__ const char* name() { return "initialize_sssp"; }
@@ -78,20 +56,19 @@ struct initialize_sssp {
         own(&program.state->own) {}
 
   [[nodiscard]] __device__ unsigned vertices_of(unsigned word) const {
-    far[word] = 0;
+    far.clear(word);
     return ~0u;
   }
   __device__ void visit(bool has, unsigned v) {
     const bool is_source = has && v == source;
     const edge_count degree = has ? first.out.degree(v) : 0;
     if (has) {
-      ends[v] =
-          path_end::of(is_source ? 0.0f : __uint_as_float(path_end::infinity), path_end::none);
+      ends[v] = path_end<T>::of(is_source ? T{0} : infinite_length<T>(), path_end<T>::none);
       queued[v] = 0;
     }
     if (samples && degree > 0) {
-      const float length = weights[first.out.first(v)];
-      if (length < __uint_as_float(path_end::infinity)) {
+      const T length = weights[first.out.first(v)];
+      if (length < infinite_length<T>()) {
         sampled_length += static_cast<double>(length);
         ++sampled_edges;
       }
@@ -104,47 +81,20 @@ struct initialize_sssp {
     add_by_warp(own->sampled_edges, sampled_edges);
   }
 
-  const float* weights;
-  path_end* ends;
+  const T* weights;
+  path_end<T>* ends;
   unsigned* queued;
-  unsigned* far;
+  far_vertices far;
   unsigned source;
   bool samples;
   frontier_writer first;
-  sssp_state* own;
+  sssp_state<T>* own;
   double sampled_length = 0;
   unsigned sampled_edges = 0;
 };
 
-/// Returns the end of the next bucket, which contains the nearest far vertex. If `adapts`, a bucket
-/// that had few edges is followed by one of four times its width. Otherwise the ends of buckets are
-/// multiples of delta.
-__device__ inline float next_bucket_end(const sssp_state& own, bool adapts) {
-  const float nearest = __uint_as_float(own.nearest_far);
-  float end = 0;
-  if (adapts) {
-    const float width = own.bucket_end - own.bucket_begin;
-    const bool had_few = own.bucket_edges < tuning::bucket_edges / 2;
-    end = nearest + (had_few ? fminf(4 * width, own.delta) : width);
-  } else {
-    const double delta = own.delta;
-    end = static_cast<float>((floor(static_cast<double>(nearest) / delta) + 1) * delta);
-  }
-  // If the width is tiny, rounding may put the end at or below the nearest distance.
-  if (!(end > nearest)) end = __uint_as_float(own.nearest_far + 1);
-  return end;
-}
-
-/// Returns the end of the bucket if the next frontier has `edges` edges: a smaller one if it has
-/// too many, but above the begin.
-__device__ inline float narrowed_end(const sssp_state& own, edge_count edges) {
-  if (edges <= 2 * tuning::bucket_edges) return own.bucket_end;
-  const float part = fmaxf(float{tuning::bucket_edges} / static_cast<float>(edges), 0.125f);
-  const float end = own.bucket_begin + (own.bucket_end - own.bucket_begin) * part;
-  return end > own.bucket_begin ? end : own.bucket_end;
-}
-
 /// Makes the frontier from the far vertices that are in the next bucket.
+template <class T>
 struct next_bucket {
   static constexpr graph_phase phase = graph_phase::next_bucket;
   static __device__ const char* name() { return "next_bucket"; }
@@ -158,31 +108,66 @@ struct next_bucket {
         // Do not append to the current list: its size decides what is due, and a block that begins
         // late must still find this phase.
         next(program.writer_of(program.state->round + 1)),
-        nearest_after(&program.state->own.nearest_far_after) {}
+        own(&program.state->own) {}
 
-  [[nodiscard]] __device__ unsigned vertices_of(unsigned word) const { return far[word]; }
+  /// Returns the groups of 1,024 vertices that may have a far vertex, among 32.
+  [[nodiscard]] __device__ unsigned groups_of(unsigned k) const requires(tuning::has_far_groups) {
+    return load_relaxed(far.groups[k]);
+  }
+  [[nodiscard]] __device__ unsigned vertices_of(unsigned word) const { return far.words[word]; }
   __device__ void visit(bool has, unsigned v) {
-    const float distance = has ? ends[v].distance() : 0;
+    const T distance = has ? ends[v].distance() : 0;
     const bool is_near = has && distance >= bucket_begin && distance < bucket_end;
     const bool stays = has && distance >= bucket_end;
-    if (stays) nearest = min(nearest, __float_as_uint(distance));
+    if (stays) nearest = min(nearest, length_bits<T>::of(distance));
     const unsigned word = __ballot_sync(full_warp_mask, stays);
-    if (threadIdx.x % 32 == 0) far[v / 32] = word;
+    if (threadIdx.x % 32 == 0) far.words[v / 32] = word;
+    if constexpr (std::is_integral_v<T>) {
+      if (is_near && distance > max_path_length) atomicMin(&own->found_too_far, v);
+    }
     next.append(is_near, v);
   }
+  /// Clears the bit of a group if none of its words has a bit. `word` is the word of each lane.
+  __device__ void end_group(unsigned group, unsigned word) const {
+    if (__any_sync(full_warp_mask, word != 0) != 0 || threadIdx.x % 32 != 0) return;
+    atomicAnd(&far.groups[group / 32], ~(1u << group % 32));
+  }
   __device__ void end() const {
-    if (nearest < path_end::infinity) atomicMin(nearest_after, nearest);
+    if (nearest < sssp_state<T>::infinity) atomicMin(&own->nearest_far_after, nearest);
   }
 
-  const path_end* ends;
-  unsigned* far;
-  float bucket_begin, bucket_end;
+  const path_end<T>* ends;
+  far_vertices far;
+  T bucket_begin, bucket_end;
   frontier_writer next;
-  unsigned* nearest_after;
-  unsigned nearest = path_end::infinity;
+  sssp_state<T>* own;
+  typename sssp_state<T>::bits nearest = sssp_state<T>::infinity;
+};
+
+/// Begins the search for parents: the source becomes the frontier.
+template <class T>
+struct list_source {
+  static constexpr graph_phase phase = graph_phase::list_source;
+  static __device__ const char* name() { return "list_source"; }
+
+  template <class Program>
+  __device__ explicit list_source(const Program& program)
+      : parents(program.search.to.parents),
+        source(program.search.source),
+        next(program.writer_of(program.state->round + 1)) {}  // see next_bucket
+
+  __device__ void visit(bool has, unsigned v) const {
+    if (has) parents[v] = -1;
+    next.append(has && v == source, v);
+  }
+
+  std::int32_t* parents;
+  unsigned source;
+  frontier_writer next;
 };
 
 /// Writes the outputs.
+template <class T>
 struct write_paths {
   static constexpr graph_phase phase = graph_phase::write_paths;
   static __device__ const char* name() { return "write_paths"; }
@@ -195,55 +180,62 @@ struct write_paths {
 
   __device__ void visit(bool has, unsigned v) {
     if (!has) return;
-    const path_end end = ends[v];
-    if (end.distance() < __uint_as_float(path_end::infinity)) ++reached;
+    const path_end<T> end = ends[v];
+    if (end.distance() < infinite_length<T>()) ++reached;
     if (to.distances != nullptr) to.distances[v] = end.distance();
-    if (to.parents != nullptr) to.parents[v] = static_cast<std::int32_t>(end.parent());
+    if constexpr (path_end<T>::has_parent) {
+      if (to.parents != nullptr) to.parents[v] = static_cast<std::int32_t>(end.parent());
+    }
   }
   __device__ void end() const { add_by_warp(*all_reached, reached); }
 
-  sssp_arrays to;
-  const path_end* ends;
+  basic_sssp_arrays<T> to;
+  const path_end<T>* ends;
   unsigned* all_reached;
   unsigned reached = 0;
 };
 
 /// Visits an edge of the frontier: stores the path over the edge if it is shorter. If the bucket
 /// became narrower and the frontier's vertex is beyond its end, the vertex is marked as far
-/// instead.
+/// instead. In the search for parents, the edge may become the last one of a shortest path.
+template <class T>
 struct relax {
-  const float* weights;
-  path_end* ends;
+  const T* weights;
+  path_end<T>* ends;
   unsigned* queued;
-  unsigned* far;
-  float bucket_end;
-  unsigned* nearest_far;
+  far_vertices far;
+  T bucket_end;
+  typename length_bits<T>::type* nearest_far;
   frontier_writer next;
   edge_frontier from;
+  std::int32_t* parents;  ///< these three: unused if path ends have parents
+  unsigned source;
+  bool finds_parents;
 
   __device__ void operator()(bool has, unsigned i, edge_count e) const {
+    if constexpr (!path_end<T>::has_parent) {
+      if (finds_parents) return find_parent(has, i, e);
+    }
+    constexpr auto infinity = length_bits<T>::infinity;
     unsigned v = 0;
-    float distance = __uint_as_float(path_end::infinity);
+    T distance = infinite_length<T>();
     bool is_far = false;
     bool is_shorter = false;
     if (has) {
       const unsigned u = from.vertex(i);
-      distance = path_end::load(ends[u]).distance();
+      distance = path_end<T>::load(ends[u]).distance();
       is_far = distance >= bucket_end;
       v = is_far ? u : next.out.target(e);
       if (!is_far) {
-        distance += weights[e];
-        is_shorter = shorten(v, path_end::of(distance, u));
+        distance = sum_of_lengths(distance, weights[e]);
+        is_shorter = path_end<T>::shorten(ends[v], path_end<T>::of(distance, u));
         is_far = is_shorter && distance >= bucket_end;
       }
     }
-    const unsigned bit = 1u << v % 32;
-    if (is_far && (load_relaxed(far[v / 32]) & bit) == 0) atomicOr(&far[v / 32], bit);
-    const unsigned nearest =
-        __reduce_min_sync(full_warp_mask, is_far ? __float_as_uint(distance) : path_end::infinity);
+    if (is_far) far.mark(v);
+    const auto nearest = min_of_warp(is_far ? length_bits<T>::of(distance) : infinity, infinity);
     // Without far vertices, the warps do not read the same word, which costs time.
-    if (threadIdx.x % 32 == 0 && nearest < path_end::infinity &&
-        nearest < load_relaxed(*nearest_far)) {
+    if (threadIdx.x % 32 == 0 && nearest < infinity && nearest < load_relaxed(*nearest_far)) {
       atomicMin(nearest_far, nearest);
     }
     // A vertex is appended at most once in a round, so no list overflows.
@@ -252,30 +244,38 @@ struct relax {
     next.append(is_near, v);
   }
 
-  /// Stores the path to v if it is shorter than the stored one. Returns whether it was stored.
-  [[nodiscard]] __device__ bool shorten(unsigned v, path_end path) const {
-    path_end old = path_end::load(ends[v]);
-    while (path.distance() < old.distance()) {
-      const path_end seen = {atomicCAS(&ends[v].bits, old.bits, path.bits)};
-      if (seen.bits == old.bits) return true;
-      old = seen;
+  /// Makes the edge's source the parent of its target if the edge is the last one of a shortest
+  /// path and the target has no parent.
+  __device__ void find_parent(bool has, unsigned i, edge_count e) const {
+    unsigned v = 0;
+    bool is_found = false;
+    if (has) {
+      const unsigned u = from.vertex(i);
+      v = next.out.target(e);
+      const T distance = sum_of_lengths(ends[u].distance(), weights[e]);
+      is_found = v != source && distance < infinite_length<T>() && distance == ends[v].distance() &&
+                 load_relaxed(parents[v]) == -1 &&
+                 atomicCAS(&parents[v], -1, static_cast<std::int32_t>(u)) == -1;
     }
-    return false;
+    next.append(is_found, v);
   }
 };
 
 /// Delta-stepping, the Search of graph_program.
+template <class T>
 struct delta_stepping {
-  using state = round_state<sssp_state>;
-  using phases = vertex_phases<initialize_sssp, next_bucket, write_paths>;
+  using state = round_state<sssp_state<T>>;
+  using phases = std::conditional_t<
+      path_end<T>::has_parent, vertex_phases<initialize_sssp<T>, next_bucket<T>, write_paths<T>>,
+      vertex_phases<initialize_sssp<T>, next_bucket<T>, list_source<T>, write_paths<T>>>;
 
-  sssp_arrays to;
-  const float* weights;
-  path_end* ends;
+  basic_sssp_arrays<T> to;
+  const T* weights;
+  path_end<T>* ends;
   unsigned* queued;  ///< of each vertex: the last round whose frontier `relax` appended it to
-  unsigned* far;     ///< bitmap
+  far_vertices far;
   unsigned source;
-  float delta;  ///< 0: from a sample
+  T delta;  ///< 0: from a sample
   /// Whether buckets change their width. It is false if child grids may still append to the next
   /// frontier at the end of a round.
   bool adapts;
@@ -285,13 +285,22 @@ struct delta_stepping {
   [[nodiscard]] __host__ __device__ graph_phase due(const state& s) const {
     if (const graph_phase first = due_first(s); first != graph_phase::nothing) return first;
     if (s.last == graph_phase::write_paths) return graph_phase::done;
+    if constexpr (std::is_integral_v<T>) {
+      if (s.own.too_far != path_end<T>::none) return graph_phase::done;
+    }
     const edge_count edges = s.frontier().edges();
     if (edges > 0) return edges <= thin_edges ? graph_phase::thin : graph_phase::edges;
-    return s.own.nearest_far < path_end::infinity ? graph_phase::next_bucket
-                                                  : graph_phase::write_paths;
+    if (s.own.nearest_far < length_bits<T>::infinity) return graph_phase::next_bucket;
+    if constexpr (!path_end<T>::has_parent) {
+      if (to.parents != nullptr && !s.own.finds_parents) return graph_phase::list_source;
+    }
+    return graph_phase::write_paths;
   }
 
   __device__ void end_round(state& s) const {
+    if constexpr (!path_end<T>::has_parent) {
+      if (s.own.finds_parents) return;
+    }
     const edge_count edges = s.frontier().edges();
     s.own.visited_edges += edges;
     s.own.bucket_edges += edges;
@@ -303,31 +312,33 @@ struct delta_stepping {
       s.own.bucket_end = s.own.delta;
       s.own.buckets = 1;
     }
-    if (phase != graph_phase::next_bucket) return;
-    s.own.bucket_end = next_bucket_end(s.own, adapts);
-    s.own.bucket_begin = __uint_as_float(s.own.nearest_far);
-    s.own.bucket_edges = 0;
-    s.own.nearest_far = s.own.nearest_far_after;
-    s.own.nearest_far_after = path_end::infinity;
+    if (phase == graph_phase::list_source) s.own.finds_parents = true;
+    if (phase == graph_phase::next_bucket) {
+      s.own.bucket_end = next_bucket_end(s.own, adapts);
+      s.own.bucket_begin = length_bits<T>::length(s.own.nearest_far);
+      s.own.bucket_edges = 0;
+      s.own.nearest_far = s.own.nearest_far_after;
+      s.own.nearest_far_after = length_bits<T>::infinity;
+      s.own.too_far = s.own.found_too_far;
+    }
+    if (phase != graph_phase::next_bucket && phase != graph_phase::list_source) return;
     s.sizes[s.round % 2] = {};
     ++s.round;
-    if (s.frontier().vertices() > 0) ++s.own.buckets;
+    if (phase == graph_phase::next_bucket && s.frontier().vertices() > 0) ++s.own.buckets;
   }
 
   /// Returns 32 (the width of a warp) times the mean length of the sampled edges, divided by the
   /// mean degree, as Davidson et al. propose.
-  [[nodiscard]] __device__ float delta_of_sample(const sssp_state& own) const {
+  [[nodiscard]] __device__ T delta_of_sample(const sssp_state<T>& own) const {
     if (!(own.sampled_length > 0)) return 1;
     const double mean = own.sampled_length / own.sampled_edges;
-    const double width = mean * 32 / (mean_degree > 1 ? mean_degree : 1);
-    constexpr double largest = 1e37;
-    constexpr double smallest = 1e-37;
-    return static_cast<float>(width < smallest ? smallest : width < largest ? width : largest);
+    return delta_of<T>(mean * 32 / (mean_degree > 1 ? mean_degree : 1));
   }
 
   template <class Program>
-  [[nodiscard]] __device__ relax visitor(const Program& program, const edge_frontier& from) const {
-    sssp_state& own = program.state->own;
+  [[nodiscard]] __device__ relax<T> visitor(const Program& program,
+                                            const edge_frontier& from) const {
+    sssp_state<T>& own = program.state->own;
     return {weights,
             ends,
             queued,
@@ -335,7 +346,10 @@ struct delta_stepping {
             own.bucket_end,
             &own.nearest_far,
             program.writer_of(from.round + 1),
-            from};
+            from,
+            to.parents,
+            source,
+            own.finds_parents};
   }
 
   // ---- on the host ----
@@ -344,16 +358,21 @@ struct delta_stepping {
   static constexpr bool has_lists = true;
 
   void take(memory_layout& memory, std::size_t n) {
-    ends = memory.take<path_end>(n);
+    ends = memory.take<path_end<T>>(n);
     queued = memory.take<unsigned>(n);
-    far = memory.take<unsigned>((n + 31) / 32);
+    far.words = memory.take<unsigned>((n + 31) / 32);
+    if (tuning::has_far_groups) far.groups = memory.take<unsigned>((n + 32767) / 32768);
   }
   [[nodiscard]] state first_state(const graph_view&) const { return {}; }
   void complete(report_type& report, const state& s) const {
+    if (s.own.too_far != path_end<T>::none) {
+      refuse("the distance of vertex " + std::to_string(s.own.too_far) +
+             " is too large for a 64-bit integer; use lengths of type double");
+    }
     report.reached = s.own.reached;
     report.buckets = s.own.buckets;
     report.visited_edges = s.own.visited_edges;
-    report.delta = s.own.delta;
+    report.delta = static_cast<double>(s.own.delta);
   }
 };
 

@@ -32,6 +32,8 @@ struct tuning {
   static constexpr unsigned words_per_warp = 8;
   /// Blocks of a grid for each co-resident block: more than one, because their work differs.
   static constexpr unsigned waves = 2;
+  /// Whether far vertices of shortest paths are also marked by group.
+  static constexpr bool has_far_groups = false;
 #else
   // A block is one warp, whose lanes are fibers of one thread of the operating system.
   static constexpr unsigned threads = 32;
@@ -42,6 +44,7 @@ struct tuning {
   static constexpr unsigned bucket_edges = 256;
   static constexpr unsigned words_per_warp = 2;
   static constexpr unsigned waves = 4;
+  static constexpr bool has_far_groups = true;
 #endif
 };
 

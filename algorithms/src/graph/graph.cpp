@@ -14,6 +14,19 @@ T* data_of(std::span<T> output, const graph_view& graph, const char* name) {
   return detail::element_count{"graph", graph.vertices(), "vertices"}.data_of(output, name);
 }
 
+/// Checks the arguments of shortest_paths(), and runs it on a backend.
+template <edge_length T>
+sssp_report paths_of_type(const graph_view& graph, std::span<const T> weights, std::int64_t source,
+                          const basic_sssp_spans<T>& results, const sssp_options& options) {
+  check_enumerator(options.backend, "sssp_options.backend");
+  const basic_sssp_arrays<T> arrays{data_of(results.distances, graph, "distances"),
+                                    data_of(results.parents, graph, "parents")};
+  static_cast<void>(detail::graph::check_arguments(graph, weights, source, arrays, options));
+  return detail::facade::on_backend(options, [&](auto where) {
+    return detail::facade::shortest_paths_on<where, T>(graph, weights, source, arrays, options);
+  });
+}
+
 }  // namespace
 
 bfs_report breadth_first_search(const graph_view& graph, std::int64_t source,
@@ -30,13 +43,19 @@ bfs_report breadth_first_search(const graph_view& graph, std::int64_t source,
 sssp_report shortest_paths(const graph_view& graph, std::span<const float> weights,
                            std::int64_t source, const sssp_spans& results,
                            const sssp_options& options) {
-  check_enumerator(options.backend, "sssp_options.backend");
-  const sssp_arrays arrays{data_of(results.distances, graph, "distances"),
-                           data_of(results.parents, graph, "parents")};
-  static_cast<void>(detail::graph::check_arguments(graph, weights, source, arrays, options));
-  return detail::facade::on_backend(options, [&](auto where) {
-    return detail::facade::shortest_paths_on<where>(graph, weights, source, arrays, options);
-  });
+  return paths_of_type(graph, weights, source, results, options);
+}
+
+sssp_report shortest_paths(const graph_view& graph, std::span<const double> weights,
+                           std::int64_t source, const basic_sssp_spans<double>& results,
+                           const sssp_options& options) {
+  return paths_of_type(graph, weights, source, results, options);
+}
+
+sssp_report shortest_paths(const graph_view& graph, std::span<const std::uint64_t> weights,
+                           std::int64_t source, const basic_sssp_spans<std::uint64_t>& results,
+                           const sssp_options& options) {
+  return paths_of_type(graph, weights, source, results, options);
 }
 
 components_report connected_components(const graph_view& graph, std::span<std::int32_t> components,

@@ -18,10 +18,10 @@ template <build where>
 bfs_report breadth_first_search_on(const graph_view& graph, std::int64_t source,
                                    const bfs_arrays& results, const bfs_options& options);
 
-/// Computes shortest paths on one backend.
-template <build where>
-sssp_report shortest_paths_on(const graph_view& graph, std::span<const float> weights,
-                              std::int64_t source, const sssp_arrays& results,
+/// Computes shortest paths on one backend, for each type of lengths.
+template <build where, edge_length T>
+sssp_report shortest_paths_on(const graph_view& graph, std::span<const T> weights,
+                              std::int64_t source, const basic_sssp_arrays<T>& results,
                               const sssp_options& options);
 
 /// Computes connected components on one backend.
