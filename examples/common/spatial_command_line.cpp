@@ -60,6 +60,13 @@ void declare_results(CLI::App& app, spatial_command_line& o) {
       ->needs(cluster);
   o.files.add_output(app, "--labels", o.labels, "File for a table of the clusters: point, cluster")
       ->needs(cluster);
+  app.add_option(
+         "--period", o.period,
+         "Edges of a periodic box: one number for all axes, or one for each; 0: the axis is "
+         "not periodic")
+      ->delimiter(',')
+      ->expected(1, 3)
+      ->check(number_in(0, 1e300));
   o.files.add_output(app, "--statistics", o.statistics,
                      "File for a table: statistics of the distances to the nearest neighbors");
   app.add_flag("--verify", o.verify, "Compare 200 of the queries with brute force");
