@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numbers>
+#include <numeric>
 #include <span>
 
 namespace common {
@@ -22,8 +24,9 @@ double quantile(std::span<const double> sorted, double share) {
 double mean_of(std::span<const double> numbers, double most) {
   int exponent = 0;
   std::frexp(most, &exponent);
-  double sum = 0;
-  for (const double x : numbers) sum += std::ldexp(x, -exponent);
+  const double sum =
+      std::transform_reduce(numbers.begin(), numbers.end(), 0.0, std::plus<>(),
+                            [exponent](double x) { return std::ldexp(x, -exponent); });
   return std::ldexp(sum / static_cast<double>(numbers.size()), exponent);
 }
 
