@@ -97,7 +97,7 @@ class bench {
                                                    spatial_tree_config());
     using bounds = point_bounds<float, 3>;
     const device_buffer<bounds> found(1, nullptr);
-    const bounds unit_cube{{{{0, 0, 0}}, {{1, 1, 1}}}, bounds::none};
+    const bounds unit_cube{{{{0, 0, 0}}, {{1, 1, 1}}}, bounds::none, 1};
     check(cudaMemcpy(found.data(), &unit_cube, sizeof unit_cube, cudaMemcpyHostToDevice),
           "writing the bounds");
     return time_of([&] {

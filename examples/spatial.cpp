@@ -7,17 +7,18 @@
 //   spatial --input points.csv --queries places.csv --within 0.1 --counts counts.csv
 //   spatial --generate curve --dimensions 3 --statistics statistics.csv
 //   spatial --input points.csv --cluster 0.1 --min-points 5 --labels labels.csv
+//   spatial --input points.csv --within 0.1 --counts counts.csv --period 1,1,0
 //
 // Option --help prints the exit statuses.
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
 #include <cstdint>
 #include <iostream>
 #include <optional>
 #include <ramify/spatial_tree.hpp>
 #include <span>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -107,13 +108,13 @@ void search(const ramify::spatial_index<double, int{dim}>& index, const points_o
   if (o.nearest > 0) {
     r.ids.resize(queries.size() * o.nearest);
     r.distances.resize(r.ids.size());
-    r.nearest_ms = count_time(own ? index.all_nearest_neighbors(o.nearest, true, r.ids, r.distances)
-                                  : index.nearest(queries, o.nearest, r.ids, r.distances));
-    for (double& d : r.distances) d = std::sqrt(d);
+    r.nearest_ms =
+        count_time(own ? index.all_nearest_neighbors(o.nearest, true, r.ids, r.distances, o.query)
+                       : index.nearest(queries, o.nearest, r.ids, r.distances, o.query));
   }
   if (o.within) {
     r.counts.resize(queries.size());
-    r.within_ms = count_time(index.radius_count(queries, *o.within, r.counts));
+    r.within_ms = count_time(index.radius_count(queries, *o.within, r.counts, o.query));
     if (own) {
       for (std::uint32_t& count : r.counts) --count;  // the point itself
     }
@@ -126,12 +127,14 @@ void search(const ramify::spatial_index<double, int{dim}>& index, const points_o
   if (!o.statistics.empty()) {
     std::vector<std::uint32_t> ids(r.build.points);
     std::vector<double> distances(ids.size());
-    count_time(index.all_nearest_neighbors(1, true, ids, distances));
-    for (double& d : distances) d = std::sqrt(d);
-    const auto root = index.nodes()[0];
-    double volume = 1;
-    for (std::size_t axis = 0; axis < dim; ++axis) volume *= root.upper[axis] - root.lower[axis];
-    r.statistics = common::statistics_of(std::move(distances), int{dim}, volume);
+    count_time(index.all_nearest_neighbors(1, true, ids, distances, o.query));
+    auto root = index.nodes()[0];
+    for (std::size_t axis = 0; axis < dim; ++axis) {
+      if (o.query.period[axis] == 0) continue;
+      root.lower[axis] = 0;
+      root.upper[axis] = o.query.period[axis];
+    }
+    r.statistics = common::statistics_of(std::move(distances), root.lower, root.upper);
   }
 }
 
@@ -147,8 +150,9 @@ common::spatial_results run_with(const common::point_set& set,
   r.total_ms = r.build.total_ms;
   search<dim>(index, queries, !places, o, r);
   if (o.verify) {
-    r.verified = common::verify_neighbors<dim>(points, queries, !places,
-                                               {o.nearest, r.ids, r.distances, o.within, r.counts});
+    r.verified = common::verify_neighbors<dim>(
+        points, queries, !places,
+        {o.nearest, r.ids, r.distances, o.within, r.counts, o.query.period});
   }
   if constexpr (dim == 2) {
     if (!o.tree.empty()) draw_tree(picture_of(points, index.nodes()), o);
@@ -183,6 +187,30 @@ std::optional<common::point_set> read_places(const common::spatial_command_line&
   return places;
 }
 
+/// Sets the period of the queries. \throws std::invalid_argument if the option --period does not
+/// suit the points
+void set_period(common::spatial_command_line& o, const common::point_set& set) {
+  const auto dimensions = static_cast<std::size_t>(set.dimensions);
+  if (o.period.size() > 1 && o.period.size() != dimensions) {
+    throw std::invalid_argument("--period has " + std::to_string(o.period.size()) +
+                                " numbers; the points have " + std::to_string(dimensions) +
+                                " dimensions");
+  }
+  for (std::size_t axis = 0; axis < dimensions && !o.period.empty(); ++axis) {
+    const double period = o.period[o.period.size() == 1 ? 0 : axis];
+    o.query.period[axis] = period;
+    const auto [least, most] = std::ranges::minmax(
+        set.points, {}, [&](const std::array<double, 3>& p) { return p[axis]; });
+    if (period == 0 || most[axis] / 2 - least[axis] / 2 <= period / 2) continue;
+    std::ostringstream text;
+    text << "--period is " << period << ", but the points have coordinates "
+         << "xyz"[axis] << " from " << least[axis] << " to " << most[axis];
+    throw std::invalid_argument(text.str());
+  }
+  o.query.squared = false;
+  o.clusters.period = o.query.period;
+}
+
 void run(common::spatial_command_line o) {
   common::check(o);
   common::progress_bar progress("searching for neighbors", o.quiet);
@@ -191,6 +219,7 @@ void run(common::spatial_command_line o) {
     throw std::invalid_argument("--tree draws two dimensions; the points have three");
   }
   const std::optional<common::point_set> places = read_places(o, set.dimensions);
+  set_period(o, set);
   ramify::launch_trace trace;
   if (!o.trace.empty()) o.build.trace = &trace;
   common::spatial_results r =

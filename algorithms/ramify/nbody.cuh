@@ -30,7 +30,8 @@
 /// Bodies         n < 2^31, of float or double, in device, managed or pinned memory. The caller
 ///                chooses the units, and G in these units. Masses may be negative or 0; their sum
 ///                must not overflow. Coordinates must be at most 4.6e18 in float and 3.3e153 in
-///                double. The inputs are only read, and must not overlap with the results.
+///                double, and so must the softening; it must be 0 or at least 1.1e-19 and 1.5e-154.
+///                The inputs are only read, and must not overlap with the results.
 /// Results        element i is of body i; `potentials` may be null. No body acts on itself. Without
 ///                softening, two bodies whose squared distance is less than the least normal number
 ///                do not act on each other. With softening, coincident bodies add to each other's

@@ -12,7 +12,10 @@
 ///     index.all_nearest_neighbors(10, true, ids, distances2);
 ///
 /// Points    fewer than 2^31 finite points of float or double, in two or three dimensions, in any
-///           order.
+///           order and of any magnitude: <ramify/spatial_tree/queries.cuh> states how squares that
+///           leave the range of the type are compared.
+/// Options   of a query: spatial_query_config, for example {.period = {1, 1, 1}} for a periodic box,
+///           and {.squared = false} for distances instead of their squares.
 /// Memory    ordinary host memory; on the CUDA backend also pinned, managed or device memory. Host
 ///           memory is copied to the device and back; device and managed memory is used in place.
 ///           Results must not overlap the queries or one another. The tree has its own copy of the
@@ -78,16 +81,20 @@ class spatial_backend {
   using point = std::array<Real, std::size_t{dim}>;
   virtual ~spatial_backend() = default;
   virtual run_report radius_count(std::span<const point> queries, Real radius,
-                                  std::span<std::uint32_t> counts) const = 0;
-  virtual neighbor_lists radius_list(std::span<const point> queries, Real radius) const = 0;
+                                  std::span<std::uint32_t> counts,
+                                  const spatial_query_config& config) const = 0;
+  virtual neighbor_lists radius_list(std::span<const point> queries, Real radius,
+                                     const spatial_query_config& config) const = 0;
   virtual radius_rows_report radius_rows(std::span<const point> queries, Real radius,
                                          std::size_t capacity, std::span<std::uint32_t> ids,
-                                         std::span<std::uint32_t> counts) const = 0;
+                                         std::span<std::uint32_t> counts,
+                                         const spatial_query_config& config) const = 0;
   virtual run_report nearest(std::span<const point> queries, std::size_t k,
-                             std::span<std::uint32_t> ids, std::span<Real> distances2) const = 0;
+                             std::span<std::uint32_t> ids, std::span<Real> distances2,
+                             const spatial_query_config& config) const = 0;
   virtual run_report all_nearest_neighbors(std::size_t k, bool exclude_self,
-                                           std::span<std::uint32_t> ids,
-                                           std::span<Real> distances2) const = 0;
+                                           std::span<std::uint32_t> ids, std::span<Real> distances2,
+                                           const spatial_query_config& config) const = 0;
   virtual spatial_cluster_report find_clusters(Real radius, std::span<std::uint32_t> labels,
                                                const spatial_cluster_config& config) const = 0;
   virtual std::vector<spatial_index_node<Real, dim>> nodes() const = 0;
@@ -118,14 +125,16 @@ class spatial_index {
   /// \param counts  one count per query
   /// \throws std::invalid_argument if counts.size() != queries.size(), or radius < 0; cuda_error
   run_report radius_count(std::span<const point> queries, Real radius,
-                          std::span<std::uint32_t> counts) const {
-    return backend_->radius_count(queries, radius, counts);
+                          std::span<std::uint32_t> counts,
+                          const spatial_query_config& config = {}) const {
+    return backend_->radius_count(queries, radius, counts, config);
   }
 
   /// Lists the points whose distance to a query is at most `radius`. Their order depends only on
   /// the points of the index. \throws std::invalid_argument if radius < 0; cuda_error
-  [[nodiscard]] neighbor_lists radius_list(std::span<const point> queries, Real radius) const {
-    return backend_->radius_list(queries, radius);
+  [[nodiscard]] neighbor_lists radius_list(std::span<const point> queries, Real radius,
+                                           const spatial_query_config& config = {}) const {
+    return backend_->radius_list(queries, radius, config);
   }
 
   /// Lists the points whose distance to a query is at most `radius` in rows, in one pass. Row i has
@@ -137,20 +146,20 @@ class spatial_index {
   /// \throws std::invalid_argument if a result has another size, or radius < 0, or capacity == 0;
   ///         cuda_error
   radius_rows_report radius_rows(std::span<const point> queries, Real radius, std::size_t capacity,
-                                 std::span<std::uint32_t> ids,
-                                 std::span<std::uint32_t> counts) const {
-    return backend_->radius_rows(queries, radius, capacity, ids, counts);
+                                 std::span<std::uint32_t> ids, std::span<std::uint32_t> counts,
+                                 const spatial_query_config& config = {}) const {
+    return backend_->radius_rows(queries, radius, capacity, ids, counts, config);
   }
 
   /// Finds the k points nearest to each query, sorted by distance, then by index. If the index has
   /// fewer than k points, the rest of a row is no_neighbor and infinity.
   /// \param ids         one row of k ids per query
-  /// \param distances2  one row of k squared distances per query
+  /// \param distances2  one row of k squared distances per query, or distances: see config.squared
   /// \throws std::invalid_argument if a result does not have k elements per query, or k == 0;
   ///         cuda_error
   run_report nearest(std::span<const point> queries, std::size_t k, std::span<std::uint32_t> ids,
-                     std::span<Real> distances2) const {
-    return backend_->nearest(queries, k, ids, distances2);
+                     std::span<Real> distances2, const spatial_query_config& config = {}) const {
+    return backend_->nearest(queries, k, ids, distances2, config);
   }
 
   /// Finds the k nearest neighbors of every point of the index, as nearest() does. Row i belongs to
@@ -158,8 +167,9 @@ class spatial_index {
   /// \throws std::invalid_argument if a result does not have k elements per point, or k == 0;
   ///         cuda_error
   run_report all_nearest_neighbors(std::size_t k, bool exclude_self, std::span<std::uint32_t> ids,
-                                   std::span<Real> distances2) const {
-    return backend_->all_nearest_neighbors(k, exclude_self, ids, distances2);
+                                   std::span<Real> distances2,
+                                   const spatial_query_config& config = {}) const {
+    return backend_->all_nearest_neighbors(k, exclude_self, ids, distances2, config);
   }
 
   /// Finds the clusters of the points of the index: friends of friends, or DBSCAN clusters.

@@ -6,6 +6,8 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,18 +19,20 @@ struct distance_statistics {
 
   double mean = 0, least = 0, most = 0;
   std::array<double, percents.size()> quantiles{};
-  /// The mean divided by the mean of as many uniform random points in the bounding box (Clark and
-  /// Evans, 1954; no correction at the edges): below 1 for clusters, above 1 for even spacing. NaN
+  /// The mean divided by the mean of as many uniform random points in the box (Clark and Evans,
+  /// 1954; no correction at the edges): below 1 for clusters, above 1 for even spacing. Not defined
   /// if the box has no area or volume.
-  double clark_evans = 0;
+  std::optional<double> clark_evans{};
 };
 
-/// Returns the statistics of the distances of points in `dimensions` dimensions, 2 or 3, whose
-/// bounding box has this area or volume. Requires at least one distance.
-[[nodiscard]] distance_statistics statistics_of(std::vector<double> distances, int dimensions,
-                                                double volume);
+/// Returns the statistics of the distances of points in a box with these corners, in two or three
+/// dimensions. Distances and the box may have any magnitude. Requires at least one distance.
+[[nodiscard]] distance_statistics statistics_of(std::vector<double> distances,
+                                                std::span<const double> lower,
+                                                std::span<const double> upper);
 
-/// Calls put(name, value) for each of the statistics.
+/// Calls put(name, value) for each of the statistics. A value is a number, or of type
+/// std::optional<double> if it may be undefined.
 template <class Put>
 void for_each_statistic(const distance_statistics& s, const Put& put) {
   put("mean", s.mean);

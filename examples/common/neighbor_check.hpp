@@ -2,13 +2,14 @@
 #pragma once
 
 /// \file
-/// Compares the neighbors that a spatial tree found with brute force.
+/// Compares the neighbors that a spatial tree found with brute force in long double.
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <ramify/spatial_tree.hpp>
 #include <span>
@@ -25,6 +26,7 @@ struct found_neighbors {
   std::span<const double> distances{};      ///< of the neighbors in `ids`
   std::optional<double> radius{};           ///< of the ball around each query
   std::span<const std::uint32_t> counts{};  ///< points in the ball, for each query
+  std::array<double, 3> period{};           ///< of each axis; 0: the axis is not periodic
 };
 
 /// Compares the results of query number `q` with brute force.
@@ -34,8 +36,12 @@ class query_check {
   /// Calculates the distances of all points. If `own`, the query is point q, which is not its own
   /// neighbor.
   query_check(std::span<const std::array<double, dim>> points, const std::array<double, dim>& query,
-              std::size_t q, bool own)
-      : points_(points), query_(query), q_(q), own_(own) {
+              std::size_t q, bool own, const std::array<double, 3>& period)
+      : points_(points), query_(query), q_(q), own_(own), period_(period) {
+    for (std::size_t axis = 0; axis < dim; ++axis) {
+      // A query outside of the box is moved by periods, with one rounding.
+      if (period[axis] > 0) slack_ += std::numeric_limits<double>::epsilon() * largest(axis);
+    }
     for (std::size_t i = 0; i < points.size(); ++i) {
       if (!own || i != q) distances_.push_back(distance_to(i));
     }
@@ -53,7 +59,7 @@ class query_check {
         continue;
       }
       if (std::ranges::count(ids.first(rank), id) > 0) fail("has the same neighbor twice");
-      const double expected = distances_[rank];
+      const long double expected = distances_[rank];
       if (id >= points_.size() || !are_equal(distance, expected) ||
           !are_equal(distance, distance_to(id)) || (own_ && id == q_)) {
         fail("has another neighbor of rank " + std::to_string(rank + 1));
@@ -63,29 +69,41 @@ class query_check {
 
   /// Checks the number of points in a ball. \throws std::runtime_error naming the query
   void check_count(double radius, std::uint32_t count) const {
-    const auto count_to = [&](double r) {
+    const auto count_to = [&](long double r) {
       return std::ranges::upper_bound(distances_, r) - distances_.begin();
     };
-    if (count < count_to(radius * (1 - tolerance)) || count > count_to(radius * (1 + tolerance))) {
+    if (count < count_to(radius * (1 - tolerance) - slack_) ||
+        count > count_to(radius * (1 + tolerance) + slack_)) {
       fail("has another number of points in its ball");
     }
   }
 
  private:
-  // Distances may differ by one rounding, if the compiler fuses operations.
-  static constexpr double tolerance = 1e-12;
+  // The tree rounds each operation to double.
+  static constexpr long double tolerance = 1e-12L;
 
-  /// Returns whether two distances differ by rounding at most. Both may be infinite.
-  [[nodiscard]] static bool are_equal(double a, double b) {
-    return a == b || std::abs(a - b) <= tolerance * b;
+  /// Returns whether a distance that was found differs from the right one by rounding at most. It is
+  /// infinite if no double is as large.
+  [[nodiscard]] bool are_equal(double found, long double right) const {
+    if (std::isinf(found)) return right > std::numeric_limits<double>::max();
+    return std::abs(found - right) <=
+           tolerance * right + slack_ + std::numeric_limits<double>::denorm_min();
   }
-  [[nodiscard]] double distance_to(std::size_t i) const {
-    double sum = 0;
+  /// Returns the largest magnitude of a coordinate in a difference along a periodic axis.
+  [[nodiscard]] long double largest(std::size_t axis) const {
+    long double most = std::abs(query_[axis]) + period_[axis];
+    for (const auto& p : points_) most = std::max<long double>(most, std::abs(p[axis]));
+    return 4 * most;
+  }
+  [[nodiscard]] long double distance_to(std::size_t i) const {
+    std::array<long double, 3> along{};
     for (std::size_t axis = 0; axis < dim; ++axis) {
-      const double along = points_[i][axis] - query_[axis];
-      sum += along * along;
+      along[axis] = static_cast<long double>(points_[i][axis]) - query_[axis];
+      if (period_[axis] > 0) {
+        along[axis] = std::remainder(along[axis], static_cast<long double>(period_[axis]));
+      }
     }
-    return std::sqrt(sum);
+    return std::hypot(along[0], along[1], along[2]);  // squares cannot leave the range
   }
   [[noreturn]] void fail(const std::string& what) const {
     throw std::runtime_error("verification failed: query " + std::to_string(q_) + ' ' + what);
@@ -95,7 +113,9 @@ class query_check {
   const std::array<double, dim>& query_;
   std::size_t q_;
   bool own_;
-  std::vector<double> distances_;  // of all points except the query itself, the smallest first
+  const std::array<double, 3>& period_;
+  long double slack_ = 0;               // by which distances to images may differ
+  std::vector<long double> distances_;  // of all points except the query itself, the smallest first
 };
 
 /// Compares 200 of the queries with brute force, or all if there are fewer. Returns how many were
@@ -109,7 +129,7 @@ std::uint64_t verify_neighbors(std::span<const std::array<double, dim>> points,
   const std::size_t checks = std::min<std::size_t>(queries.size(), 200);
   for (std::size_t i = 0; i < checks; ++i) {
     const std::size_t q = i * queries.size() / checks;
-    const query_check<dim> check(points, queries[q], q, own);
+    const query_check<dim> check(points, queries[q], q, own, found.period);
     check.check_nearest(found);
     if (found.radius) check.check_count(*found.radius, found.counts[q]);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "spatial_command_line.hpp"
 
+#include <limits>
 #include <stdexcept>
 
 #include "cli.hpp"
@@ -55,17 +56,24 @@ void declare_results(CLI::App& app, spatial_command_line& o) {
                   "File for a table of the nearest neighbors: query, rank, neighbor, distance")
       ->needs(nearest);
   auto* within = app.add_option("--within", o.within, "Count the points in a ball of this radius")
-                     ->check(number_in(0, 1e300));
+                     ->check(number_in(0, std::numeric_limits<double>::max()));
   o.files.add_output(app, "--counts", o.counts, "File for a table of these counts: query, count")
       ->needs(within);
   auto* cluster = app.add_option("--cluster", o.cluster,
                                  "Find the clusters of points that are neighbors at this distance");
-  cluster->check(number_in(0, 1e300));
+  cluster->check(number_in(0, std::numeric_limits<double>::max()));
   add_whole_number(app, "--min-points", o.clusters.min_points,
                    "Minimum number of points in the ball around a core point", 1)
       ->needs(cluster);
   o.files.add_output(app, "--labels", o.labels, "File for a table of the clusters: point, cluster")
       ->needs(cluster);
+  app.add_option(
+         "--period", o.period,
+         "Edges of a periodic box: one number for all axes, or one for each; 0: the axis is "
+         "not periodic")
+      ->delimiter(',')
+      ->expected(1, 3)
+      ->check(number_in(0, 4e307));
   o.files.add_output(app, "--statistics", o.statistics,
                      "File for a table: statistics of the distances to the nearest neighbors");
   app.add_flag("--verify", o.verify, "Compare 200 of the queries with brute force");
@@ -98,6 +106,9 @@ void check(const spatial_command_line& o) {
   }
   if (o.verify && o.nearest == 0 && !o.within) {
     throw std::invalid_argument("--verify is for --nearest and --within");
+  }
+  if (!o.period.empty() && o.nearest == 0 && !o.within && !o.cluster && o.statistics.empty()) {
+    throw std::invalid_argument("--period is for --nearest, --within, --cluster and --statistics");
   }
   validate(o.build);
 }

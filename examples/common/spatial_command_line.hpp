@@ -9,6 +9,7 @@
 #include <optional>
 #include <ramify/spatial_tree.hpp>
 #include <string>
+#include <vector>
 
 #include "file_options.hpp"
 #include "points.hpp"
@@ -25,6 +26,8 @@ struct spatial_command_line {
   int dimensions = 2;
   unsigned nearest = 0, image_size = 1024;
   std::optional<double> within, cluster;
+  std::vector<double> period;  ///< one number for all axes, or one for each
+  ramify::spatial_query_config query{};
   ramify::spatial_cluster_config clusters;
   bool verify = false, quiet = false;
   ramify::spatial_tree_options build;

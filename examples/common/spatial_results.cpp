@@ -59,10 +59,10 @@ void write_labels(std::ostream& out, const spatial_results& r) {
 
 void write_statistics(std::ostream& out, const distance_statistics& s) {
   out << "statistic,value\n";
-  for_each_statistic(s, [&](const std::string& name, double value) {
+  for_each_statistic(s, [&](const std::string& name, std::optional<double> value) {
     std::string line = name + ',';
-    append(line, value, '\n');
-    out << line;
+    if (value) append_number(line, *value);
+    out << line << '\n';
   });
 }
 
@@ -121,8 +121,10 @@ nlohmann::ordered_json to_json(const spatial_results& r, int dimensions,
   }
   if (r.statistics) {
     auto& all = json["statistics"];
-    for_each_statistic(*r.statistics,
-                       [&](const std::string& name, double value) { all[name] = value; });
+    for_each_statistic(*r.statistics, [&](const std::string& name, std::optional<double> value) {
+      all[name] = nullptr;
+      if (value) all[name] = *value;
+    });
   }
   if (o.verify) json["verified_queries"] = r.verified;
   return json;
@@ -148,9 +150,15 @@ void print(std::ostream& out, const spatial_results& r, int dimensions,
         << " points of noise, milliseconds: " << r.clusters.work_ms << '\n';
   }
   if (r.statistics) {
-    for_each_statistic(*r.statistics, [&](std::string name, double value) {
+    for_each_statistic(*r.statistics, [&](std::string name, std::optional<double> value) {
       std::ranges::replace(name, '_', ' ');
-      out << "nearest distance, " << name << ": " << value << '\n';
+      out << "nearest distance, " << name << ": ";
+      if (value) {
+        out << *value << '\n';
+      } else {
+        out << "not defined, because the box around the points has no "
+            << (dimensions == 2 ? "area" : "volume") << '\n';
+      }
     });
   }
   print_launch_costs(out, r.build);

@@ -516,6 +516,16 @@ done <<'TABLE'
 2 ~ did you mean --nearest? ~ near --neares 3
 2 ~ '1e30' is too large ~ near --nearest 1e30
 2 ~ 'nan' is not a number ~ near --within nan
+2 ~ --period is for --nearest ~ near --period 9
+2 ~ '-1' is not a number ~ near --nearest 1 --output o --period -1
+2 ~ 'inf' is not a number ~ near --nearest 1 --output o --period inf
+2 ~ '' is not a number ~ near --nearest 1 --output o --period ''
+2 ~ --period has 3 numbers; the points have 2 dim ~ near --nearest 1 --output o --period 9,9,9
+2 ~ --period is 3, but the points have coordinates x from 1 to 5 ~ near --nearest 1 --output o --period 3
+2 ~ period[0] is 1e-320; it must be 0 or in ~ echo 1,1 | spatial --input - --nearest 1 --output o --period 1e-320 --backend cpu --quiet
+0 ~ - ~ printf '0,0\n4e200,0\n9e200,0\n' | spatial --input - --nearest 1 --output - --within 5e199 --verify --quiet --backend cpu 2>report && grep -qx 2,1,1,4.9999999999999995e+200 out
+0 ~ - ~ printf '0,0\n4e-200,0\n9e-200,0\n' | spatial --input - --nearest 1 --output - --within 5e-200 --verify --quiet --backend cpu 2>report && grep -qx 2,1,1,5.0000000000000005e-200 out
+0 ~ - ~ printf '1,1\n1,1\n' | spatial --input - --statistics - --quiet --backend cpu 2>report && grep -qx clark_evans, out
 2 ~ '' must end in .svg or .png ~ near --tree ''
 2 ~ --output is the input file of --input, which is never changed ~ near --nearest 1 --output in/places
 2 ~ --counts is the input file of --queries, which is never changed ~ near --queries in/n --within 1 --counts n

@@ -37,10 +37,51 @@ printf 'x,y,z\n0,0,2\n5,0,0\n' >q
 [ "$(tr '\n' ' ' <out)" = 'query,rank,neighbor,distance 0,1,2,0 1,1,0,4 ' ] || fail "neighbors: $(cat out)"
 grep -q '^points within 2.3: 1.5 on average' err || fail "no report on stderr"
 file_is c query,count 0,3 1,0
-# The square of a distance overflows.
-printf '0,0\n1e200,0\n' >i
+# The squares of the distances overflow, or are less than any number.
+for exponent in 200 -200 300 -300; do
+  printf '0,0\n4e%d,0\n9e%d,0\n0,3e%d\n' $exponent $exponent $exponent >i
+  expect 0 - --input i --nearest 1 --output o --within 3.5e$exponent --counts c --cluster 4.5e$exponent --labels l \
+    --statistics s --backend cpu --verify
+  cut -d, -f 1-3 o >o.ids
+  file_is o.ids query,rank,neighbor 0,1,3 1,1,0 2,1,1 3,1,0
+  [ "$(sed -n 3p o)" = "1,1,0,4e$(printf '%+d' $exponent)" ] || fail "another distance: $(cat o)"
+  file_is c query,count 0,1 1,0 2,0 3,1
+  file_is l point,cluster 0,0 1,0 2,2 3,0
+  # (3 + 4 + 5 + 3) / 4; of four uniform points in 9 * 3 it is sqrt(27 / 4) / 2.
+  awk -F, -v e=$exponent '$1 == "mean" { m = $2 / 10 ^ e } $1 == "clark_evans" { c = $2 }
+    END { exit !(m > 3.7499 && m < 3.7501 && c > 2.88674 && c < 2.88676) }' s || fail "statistics: $(cat s)"
+done
+# Places far from the points, and coordinates whose difference overflows.
+printf '0,0\n1,0\n' >i
+printf '1e300,0\n-1e-300,0\n' >q
+expect 0 - --input i --queries q --nearest 1 --output o --within 9e299 --counts c --backend cpu --verify
+file_is o query,rank,neighbor,distance 0,1,0,1e+300 1,1,0,1e-300
+file_is c query,count 0,0 1,2
+printf -- '-1.7e308,0\n1.7e308,0\n1.5e308,0\n' >i
 expect 0 - --input i --nearest 1 --output o --backend cpu --verify
-file_is o query,rank,neighbor,distance 0,1,1,inf 1,1,0,inf
+cut -d, -f 1-3 o >o.ids
+file_is o.ids query,rank,neighbor 0,1,2 1,1,2 2,1,1
+# A periodic box: neighbors across its faces, and a place outside of it.
+printf '0.125,0.5\n0.875,0.5\n0.5,0.75\n' >i
+expect 0 - --input i --nearest 1 --output o --within 0.25 --counts c --cluster 0.25 --labels l --period 1 \
+  --statistics s --backend cpu --verify
+file_is o query,rank,neighbor,distance 0,1,1,0.25 1,1,0,0.25 2,1,0,0.45069390943299864
+file_is c query,count 0,1 1,1 2,0
+file_is l point,cluster 0,0 1,0 2,2
+# The mean is (0.25 + 0.25 + 0.4507) / 3; of three uniform points in the box it is 0.5 / sqrt(3).
+awk -F, '$1 == "clark_evans" { exit !($2 > 1.09776 && $2 < 1.09778) }' s || fail "statistics: $(cat s)"
+printf -- '-3,8.5\n' >q
+for period in 1 1,1 1,0; do
+  expect 0 - --input i --queries q --nearest 1 --output o --within 0.25 --counts c --period $period --backend cpu --verify
+  if [ $period = 1,0 ]; then
+    file_is o query,rank,neighbor,distance 0,1,2,7.766112283504533
+    file_is c query,count 0,0
+  else
+    file_is o query,rank,neighbor,distance 0,1,0,0.125
+    file_is c query,count 0,2
+  fi
+done
+expect 0 - --generate clusters --n 1500 --dimensions 3 --nearest 5 --within 0.3 --period 4,3,0 --backend cpu --verify
 printf '1,0,0\n0,1,0\n0,0,2\n' >i
 : >q
 expect 0 - --input i --queries q --nearest 1 --output o --within 1 --backend cpu
@@ -91,7 +132,10 @@ for line in '"points": 3000' '"dimensions": 2' '"quantile_50": ' '"queries": 300
 # Equal points: the box has no area.
 printf '1,1\n1,1\n' >i
 expect 0 - --input i --statistics s --tree t.svg --leaf-size 1
-[ "$(index)" = nan ] || fail "equal points have the index $(index)"
+grep -qx 'clark_evans,' s || fail "equal points have the index $(index)"
+output_has 'clark evans: not defined, because the box around the points has no area'
+expect 0 - --input i --statistics s --report json
+output_has '"clark_evans": null'
 grep -q '<path' t.svg && fail "equal points have a divided cell"
 
 # The picture: four corners and a point that share two cells. Leaves of one point.
@@ -122,6 +166,10 @@ expect 2 '--labels requires --cluster' --input i --labels o
 expect 2 '--min-points requires --cluster' --input i --min-points 2
 expect 2 "'0' is not a whole number of at least 1" --input i --cluster 1 --min-points 0
 expect 2 "--cluster: '-1' is not a number in" --input i --cluster -1
+expect 2 '--period is for --nearest, --within, --cluster and --statistics' --input i --period 1
+expect 2 "--period: '-1' is not a number in" --input i --nearest 1 --period -1
+expect 2 '--period has 3 numbers; the points have 2 dimensions' --input i --nearest 1 --period 9,9,9
+expect 2 '--period is 7, but the points have coordinates x from 0 to 8' --input i --nearest 1 --output o --period 7,9
 expect 2 '--queries is for --nearest and --within' --input i --queries q
 expect 2 '--verify is for --nearest and --within' --input i --verify
 expect 2 "'t.pdf' must end in .svg or .png" --input i --tree t.pdf

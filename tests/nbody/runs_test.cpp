@@ -284,6 +284,26 @@ BOOST_AUTO_TEST_CASE(bad_options_are_named) {
           o.softening = 1e20;
         },
         "softening is 1e+20");
+    // Its square added to a squared distance would be infinite, and the force 0.
+    expect_field(
+        [&](auto& o) {
+          o.method = method;
+          o.softening = 1.5e19;
+        },
+        "softening is 1.5e+19");
+    // Rounded to float, the square and the constant would be 0.
+    expect_field(
+        [&](auto& o) {
+          o.method = method;
+          o.softening = 1e-25;
+        },
+        "softening is 1e-25; it must be 0, or large enough");
+    expect_field(
+        [&](auto& o) {
+          o.method = method;
+          o.gravitational_constant = 1e-50;
+        },
+        "gravitational_constant is 1e-50");
     expect_field(
         [&](auto& o) {
           o.method = method;

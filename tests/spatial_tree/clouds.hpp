@@ -29,7 +29,7 @@ enum class cloud {
   duplicates,  ///< few positions, many points at each
   collinear,
   all_equal,
-  nested,  ///< clusters within clusters, as deep as the precision allows
+  nested,  ///< clusters within clusters, deeper than the bits of a code
 };
 inline constexpr cloud all_clouds[] = {
     cloud::filled_box,    cloud::hollow_box, cloud::filled_sphere,
@@ -97,7 +97,7 @@ point_list<Real, dim> make_cloud(cloud c, std::size_t n, std::uint64_t seed) {
       case cloud::nested: {
         // 2.5 points on each level, so that chains of nodes are long.
         const int level = static_cast<int>(i / 5 * 2);
-        for (Real& x : p) x = std::ldexp(x, -(level % 60));
+        for (Real& x : p) x = std::ldexp(x, -(level % 45));
         break;
       }
     }

@@ -170,20 +170,6 @@ BOOST_DATA_TEST_CASE(no_result_is_lost_at_any_limit, data::make({1, 16, 2048}), 
   index.expect_within(tests::queries_near(points, 200, 3), 0.1);
 }
 
-BOOST_AUTO_TEST_CASE(distances_that_overflow_are_infinite_and_sorted) {
-  using limits = std::numeric_limits<float>;
-  for (const float scale : {limits::max(), limits::min() * 100}) {
-    auto points = tests::make_cloud<float, 3>(cloud::filled_box, 200, 4);
-    for (auto& p : points) {
-      for (float& x : p) x *= scale;
-    }
-    const checked_index<tests::f3> index(points);
-    index.expect_nearest_of_own(10, true);
-    index.expect_nearest_of_own(250, false);
-    index.expect_within(points, scale / 10);
-  }
-}
-
 BOOST_AUTO_TEST_CASE(lists_have_the_same_order_on_every_route_and_backend) {
   const auto points = tests::make_cloud<float, 3>(cloud::duplicates, 3'000, 5);
   const auto queries = tests::queries_near(points, 100, 3);

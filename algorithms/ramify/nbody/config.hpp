@@ -88,11 +88,18 @@ inline constexpr unsigned max_step_levels = 20;
 template <class Real>
 void validate_range(const nbody_config& config) {
   constexpr double largest = std::numeric_limits<Real>::max();
-  check_field(config.softening <= std::sqrt(largest), "nbody_config.softening", config.softening,
-              "small enough for its square to be a number of the bodies' type");
-  check_field(std::abs(config.gravitational_constant) <= largest,
+  constexpr double least = std::numeric_limits<Real>::min();
+  // The square is added to squared distances, and the sum must be finite.
+  check_field(config.softening <= std::sqrt(largest) / 4, "nbody_config.softening",
+              config.softening, "small enough for its square to be a number of the bodies' type");
+  // A smaller one would be no softening, and a smaller constant no gravity.
+  check_field(config.softening == 0 || config.softening >= std::sqrt(least),
+              "nbody_config.softening", config.softening,
+              "0, or large enough for its square to be a normal number of the bodies' type");
+  const double constant = std::abs(config.gravitational_constant);
+  check_field(constant == 0 || (constant >= least && constant <= largest),
               "nbody_config.gravitational_constant", config.gravitational_constant,
-              "in the range of the bodies' type");
+              "0 or a normal number of the bodies' type");
 }
 
 /// Returns the error of a node, relative to the acceleration of the bodies that it acts on, with

@@ -75,18 +75,21 @@ struct packet_memory {
 /// The visit of the 32 balls of a warp. All lanes of the warp call its functions together.
 /// `Visitor` has the members that visit_ball() requires, except skips(). It gets the points of a
 /// ball in the tree's order.
-template <class Real, int dim, class Visitor>
+template <class Real, int dim, class Metric, class Visitor>
 class ball_packet {
   using memory = packet_memory<Real, dim>;
   static constexpr unsigned arity = spatial_shape<dim>::arity;
 
  public:
-  /// A lane without a query passes the query of another lane, and `active` is false.
+  /// The queries are placed in the metric, and the radius is in its unit. A lane without a query
+  /// passes the query of another lane, and `active` is false.
   __device__ ball_packet(const spatial_tree_view<Real, dim>& tree, const point<Real, dim>& query,
-                         bool active, Real radius2, memory& shared, Visitor& visitor)
+                         bool active, const Metric& metric, Real radius2, memory& shared,
+                         Visitor& visitor)
       : tree_(tree),
         query_(query),
         active_(active),
+        metric_(metric),
         radius2_(radius2),
         shared_(shared),
         visitor_(visitor),
@@ -97,7 +100,7 @@ class ball_packet {
       }
       around_ = box<Real, dim>::enclosing(around_, box_of_lane(around_, distance));
     }
-    is_compact_ = around_.max_distance2(around_) <= compact_diagonal2 * radius2_;
+    is_compact_ = metric_.diagonal2_of_placed(around_) <= compact_diagonal2 * radius2_;
     if (tree.node_count == 0) return;
     if (lane_ == 0) shared_.stack[0] = pending(tree.nodes[0]);
     count_ = 1;
@@ -136,7 +139,7 @@ class ball_packet {
   /// Returns the stack's element for a node.
   [[nodiscard]] __device__ pending_node pending(const spatial_node<Real, dim>& node) const {
     if (node.is_leaf()) return {node.begin, node.size() | pending_node::of_leaf};
-    if (is_compact_ && around_.max_distance2(node.bounds) <= radius2_) {
+    if (is_compact_ && metric_.max_distance2(node.bounds, around_) <= radius2_) {
       return {node.begin, node.size() | pending_node::in_balls};
     }
     return {node.first_child, node.children};
@@ -170,10 +173,10 @@ class ball_packet {
   }
 
   [[nodiscard]] __device__ bool is_near_group(const box<Real, dim>& bounds) const {
-    if (around_.min_distance2(bounds) > radius2_) return false;
+    if (metric_.min_distance2(bounds, around_) > radius2_) return false;
     bool is_near = false;
     for (const auto& group : shared_.groups) {
-      is_near = is_near || group.min_distance2(bounds) <= radius2_;
+      is_near = is_near || metric_.min_distance2(bounds, group) <= radius2_;
     }
     return is_near;
   }
@@ -186,7 +189,7 @@ class ball_packet {
       for (int axis = 0; axis < dim; ++axis) {
         other.x[axis] = __shfl_sync(full_warp_mask, query_.x[axis], from);
       }
-      is_near = is_near || (has_box && bounds.min_distance2(other) <= radius2_);
+      is_near = is_near || (has_box && metric_.min_distance2(bounds, other) <= radius2_);
     }
     return is_near;
   }
@@ -235,7 +238,8 @@ class ball_packet {
   __device__ void collect(std::uint32_t i, bool has_point) {
     point<Real, dim> at{};
     if (has_point) at = tree_.points[i];
-    const bool is_near = has_point && around_.min_distance2(at) <= radius2_;
+    const bool is_near =
+        has_point && metric_.min_distance2(box<Real, dim>::of(at), around_) <= radius2_;
     const unsigned near_lanes = __ballot_sync(full_warp_mask, is_near);
     const unsigned earlier = lanes_before(near_lanes, lane_);
     if (is_near) shared_.points[collected_ + earlier] = {at, i};
@@ -248,7 +252,9 @@ class ball_packet {
     __syncwarp();
     for (unsigned i = 0; i < collected_; ++i) {
       const auto candidate = shared_.points[i];
-      if (active_ && distance2(query_, candidate.at) <= radius2_) visitor_.found(candidate.index);
+      if (active_ && metric_.distance2(query_, candidate.at) <= radius2_) {
+        visitor_.found(candidate.index);
+      }
     }
     collected_ = 0;
     __syncwarp();
@@ -265,6 +271,7 @@ class ball_packet {
   const spatial_tree_view<Real, dim>& tree_;
   const point<Real, dim>& query_;
   bool active_;
+  const Metric& metric_;
   Real radius2_;
   memory& shared_;
   Visitor& visitor_;

@@ -37,13 +37,14 @@ struct packet_of {
   static constexpr bool is_whole = std::is_base_of_v<whole_ball, Visitor>;
   using memory = std::conditional_t<is_whole, packet_memory<Real, dim>, ball_stack<dim>>;
 
+  template <class Metric>
   static __device__ void visit(const spatial_tree_view<Real, dim>& tree,
-                               const point<Real, dim>& query, bool active, Real radius2,
-                               memory& shared, Visitor& visitor) {
+                               const point<Real, dim>& query, bool active, const Metric& metric,
+                               Real radius2, memory& shared, Visitor& visitor) {
     if constexpr (is_whole) {
-      ball_packet(tree, query, active, radius2, shared, visitor).visit();
+      ball_packet(tree, query, active, metric, radius2, shared, visitor).visit();
     } else {
-      visit_packet(tree, query, active, radius2, shared, visitor);
+      visit_packet(tree, query, active, metric, radius2, shared, visitor);
     }
   }
 };
@@ -56,9 +57,9 @@ struct packet_of {
 ///     bool end();         // uses the result; whether the query is counted in *Pass::total
 ///
 /// If Pass::total is not a member, nothing is counted.
-template <bool by_packets, class Real, int dim, class Pass>
+template <bool by_packets, class Real, int dim, class Metric, class Pass>
 __global__ void visit_balls(spatial_tree_view<Real, dim> tree, query_batch<Real, dim> batch,
-                            Real radius2, Pass pass) {
+                            Metric metric, Real radius2, Pass pass) {
   using packet = packet_of<Real, dim, decltype(pass.visitor(0))>;
   __shared__ std::conditional_t<by_packets, typename packet::memory, char>
       shared[by_packets ? packets_of_block : 1];
@@ -67,10 +68,10 @@ __global__ void visit_balls(spatial_tree_view<Real, dim> tree, query_batch<Real,
   auto visitor = pass.visitor(at);
   const bool begins = i < batch.n && visitor.begins();
   if constexpr (by_packets) {
-    const point<Real, dim> query = batch.queries[at];
-    packet::visit(tree, query, begins, radius2, shared[threadIdx.x / 32], visitor);
+    const point<Real, dim> query = metric.place(batch.queries[at]);
+    packet::visit(tree, query, begins, metric, radius2, shared[threadIdx.x / 32], visitor);
   } else if (begins) {
-    visit_ball(tree, batch.queries[at], radius2, visitor);
+    visit_ball(tree, metric.place(batch.queries[at]), metric, radius2, visitor);
   }
   const bool counted = i < batch.n && visitor.end();
   if constexpr (requires { pass.total; }) add_by_block(*pass.total, counted);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/collectives.cuh>
 #include <ramify/runtime/grid_trace.cuh>
@@ -19,26 +20,34 @@
 
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
-/// The bounding box of some points, and the first of them that is not finite.
+/// The bounding box of some points, the first of them that is not finite, and their smallest nonzero
+/// coordinate.
 template <class Real, int dim>
 struct point_bounds {
   static constexpr unsigned long long none = ~0ull;
 
   box<Real, dim> bounds;
   unsigned long long first_nonfinite;  ///< index of a point with a NaN or an infinity, or none
+  Real least_nonzero;                  ///< the least magnitude; the greatest number if all are 0
 
   struct combine {
     __host__ __device__ point_bounds operator()(const point_bounds& a,
                                                 const point_bounds& b) const {
       return {box<Real, dim>::enclosing(a.bounds, b.bounds),
-              a.first_nonfinite < b.first_nonfinite ? a.first_nonfinite : b.first_nonfinite};
+              a.first_nonfinite < b.first_nonfinite ? a.first_nonfinite : b.first_nonfinite,
+              a.least_nonzero < b.least_nonzero ? a.least_nonzero : b.least_nonzero};
     }
   };
 
   __host__ __device__ static point_bounds of(const point<Real, dim>& p, unsigned long long index) {
     bool finite = true;
-    for (int axis = 0; axis < dim; ++axis) finite = finite && p.x[axis] - p.x[axis] == 0;
-    return {box<Real, dim>::of(p), finite ? none : index};
+    Real least = std::numeric_limits<Real>::max();
+    for (int axis = 0; axis < dim; ++axis) {
+      finite = finite && p.x[axis] - p.x[axis] == 0;
+      const Real magnitude = p.x[axis] < 0 ? -p.x[axis] : p.x[axis];
+      if (magnitude > 0 && magnitude < least) least = magnitude;
+    }
+    return {box<Real, dim>::of(p), finite ? none : index, least};
   }
 };
 
@@ -96,15 +105,26 @@ void launch_find_bounds(const point<Real, dim>* points, std::size_t n,
         "checking the points");
 }
 
-/// Returns the bounds that find_bounds() found. Waits for `stream`.
+/// Returns the result of find_bounds(). Waits for `stream`.
 /// \throws std::invalid_argument naming the first point that is not finite; cuda_error
 template <class Real, int dim>
-box<Real, dim> read_checked_bounds(const point_bounds<Real, dim>* partial, const char* name,
-                                   cudaStream_t stream) {
+point_bounds<Real, dim> read_checked_bounds(const point_bounds<Real, dim>* partial,
+                                            const char* name, cudaStream_t stream) {
   const auto found = read_back(partial, stream, "reading the bounds of the points");
-  if (found.first_nonfinite == found.none) return found.bounds;
+  if (found.first_nonfinite == found.none) return found;
   throw std::invalid_argument(std::string(name) + "[" + std::to_string(found.first_nonfinite) +
                               "] has a coordinate that is NaN or infinite");
+}
+
+/// Returns the bounds of n > 0 points: see checked_bounds().
+template <class Real, int dim>
+point_bounds<Real, dim> find_checked_bounds(const point<Real, dim>* points, std::size_t n,
+                                            const char* name, cudaStream_t stream,
+                                            const trace_ticket& trace = {}) {
+  const device_buffer<point_bounds<Real, dim>> partial(bounds_blocks(n), stream);
+  const device_buffer<unsigned> arrived(1, stream);
+  launch_find_bounds(points, n, partial.data(), arrived.data(), stream, trace);
+  return read_checked_bounds(partial.data(), name, stream);
 }
 
 }  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD
@@ -120,12 +140,7 @@ namespace ramify::inline RAMIFY_BUILD {
 template <class Real, int dim>
 box<Real, dim> checked_bounds(const point<Real, dim>* points, std::size_t n, const char* name,
                               cudaStream_t stream, const trace_ticket& trace = {}) {
-  namespace internal = detail::spatial_tree;
-  const device_buffer<internal::point_bounds<Real, dim>> partial(internal::bounds_blocks(n),
-                                                                 stream);
-  const device_buffer<unsigned> arrived(1, stream);
-  internal::launch_find_bounds(points, n, partial.data(), arrived.data(), stream, trace);
-  return internal::read_checked_bounds(partial.data(), name, stream);
+  return detail::spatial_tree::find_checked_bounds(points, n, name, stream, trace).bounds;
 }
 
 }  // namespace ramify::inline RAMIFY_BUILD

@@ -35,6 +35,9 @@ struct build_progress {
   unsigned long long node_count;  ///< greater than the capacity if there were too few nodes
   unsigned unsorted;              ///< not 0 if the sort of the codes was not complete
   std::uint32_t built;            ///< number of nodes of the complete tree, else 0
+  double lower[3];                ///< corners of the box around all points
+  double upper[3];
+  double least_nonzero;  ///< the least magnitude of a coordinate, of those that are not 0
 };
 
 template <class Real, int dim>
@@ -242,7 +245,7 @@ __global__ void write_root(build_context<Real, dim> context, std::uint32_t n, tr
 }
 
 /// Writes the number of nodes for later kernels, or 0 if the tree is incomplete: then they do
-/// nothing. Launched with one thread.
+/// nothing. Also writes the box around all points for the host. Launched with one thread.
 template <class Real, int dim>
 __global__ void publish_nodes(build_context<Real, dim> context, recursion_state recursion,
                               const point_bounds<Real, dim>* found, trace_ticket trace) {
@@ -252,6 +255,11 @@ __global__ void publish_nodes(build_context<Real, dim> context, recursion_state 
                         progress.node_count <= context.capacity &&
                         found->first_nonfinite == found->none;
   progress.built = complete ? static_cast<std::uint32_t>(progress.node_count) : 0;
+  for (int axis = 0; axis < dim; ++axis) {
+    progress.lower[axis] = found->bounds.lower.x[axis];
+    progress.upper[axis] = found->bounds.upper.x[axis];
+  }
+  progress.least_nonzero = found->least_nonzero;
 }
 
 }  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD

@@ -90,6 +90,11 @@ class build_run {
     if (progress.built == 0) progress = continue_build(progress, result.report);
     result.report.nodes = progress.node_count;
     result.view = tree_.view(input_.n, progress.node_count, nullptr);
+    for (int axis = 0; axis < dim; ++axis) {
+      result.view.bounds.lower.x[axis] = static_cast<Real>(progress.lower[axis]);
+      result.view.bounds.upper.x[axis] = static_cast<Real>(progress.upper[axis]);
+    }
+    result.view.least_nonzero = static_cast<Real>(progress.least_nonzero);
     if (given_ == nullptr) compact(result);
     check(cudaStreamSynchronize(input_.stream()), "waiting for the tree");
     stages_->control().read_trace();

@@ -81,7 +81,7 @@ struct tree_arrays {
   /// Returns the tree over n points. `built` is where kernels read the number of nodes, or null.
   [[nodiscard]] spatial_tree_view<Real, dim> view(std::uint32_t n, std::size_t node_count,
                                                   const std::uint32_t* built) const {
-    return {nodes, points, ids, parents, static_cast<std::uint32_t>(node_count), n, built};
+    return {nodes, points, ids, parents, static_cast<std::uint32_t>(node_count), n, built, {}, 0};
   }
   /// Returns the size of the points and their ids, in bytes.
   std::size_t take_points(void* base, std::size_t n) {

@@ -26,12 +26,13 @@ struct cluster_counts {
 };
 
 /// The data of a search for clusters. Elements of sets are points in the tree's order.
-template <class Real, int dim>
+template <class Real, int dim, class Metric>
 struct cluster_search {
   static constexpr unsigned not_core = no_cluster;  ///< the parent of a point that is not core
 
   spatial_tree_view<Real, dim> tree;
-  Real radius2;
+  Metric metric;
+  Real radius2;  ///< in the metric
   std::uint32_t min_points;
   disjoint_sets sets;        ///< of the core points
   std::uint32_t* least_ids;  ///< of each set, at its root
@@ -45,14 +46,14 @@ struct cluster_search {
   /// Returns true if all points of the node are core points of one cluster: they are neighbors of
   /// each other. The diagonal of a box is not less than a distance in it, also after rounding.
   [[nodiscard]] __device__ bool is_dense(const spatial_node<Real, dim>& node) const {
-    return node.size() >= min_points && distance2(node.bounds.lower, node.bounds.upper) <= radius2;
+    return node.size() >= min_points && metric.diagonal2(node.bounds) <= radius2;
   }
 };
 
 /// Unites the points of each dense node whose parent is not dense. One warp for 32 nodes, whose
 /// lanes write the points of one node after the other.
-template <class Real, int dim>
-__global__ void merge_dense_nodes(cluster_search<Real, dim> search) {
+template <class Search>
+__global__ void merge_dense_nodes(Search search) {
   const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
   const auto& tree = search.tree;
   const auto& node = tree.nodes[i < tree.node_count ? i : 0];
@@ -70,19 +71,21 @@ __global__ void merge_dense_nodes(cluster_search<Real, dim> search) {
 
 /// The Visitor of a point that may be a core point: counts the points in its ball, up to
 /// min_points.
-template <class Real, int dim>
+template <class Search>
 struct core_counter {
   static constexpr bool takes_leaves = false;
-  const cluster_search<Real, dim>& search;
+  const Search& search;
   std::uint32_t self;
   std::uint32_t count = 1;  ///< the point itself
 
   /// Returns true unless the point is in a dense node.
   [[nodiscard]] __device__ bool begins() const { return !search.is_core(self); }
-  [[nodiscard]] __device__ bool skips(const spatial_node<Real, dim>&) const {
+  template <class Node>
+  [[nodiscard]] __device__ bool skips(const Node&) const {
     return count >= search.min_points;
   }
-  [[nodiscard]] __device__ bool takes(const spatial_node<Real, dim>& node) {
+  template <class Node>
+  [[nodiscard]] __device__ bool takes(const Node& node) {
     const bool has_self = node.begin <= self && self < node.end;
     count += node.size() - (has_self ? 1 : 0);
     return true;
@@ -98,15 +101,14 @@ struct core_counter {
 
 /// The Visitor of a core point: unites its set with those of the later core points in its ball. The
 /// earlier ones do the same with this point.
-template <class Real, int dim>
+template <class Search>
 struct core_linker {
   static constexpr bool takes_leaves = true;
-  const cluster_search<Real, dim>& search;
+  const Search& search;
   std::uint32_t self;
   unsigned root;  ///< of this point, when it was last computed
 
-  __device__ core_linker(const cluster_search<Real, dim>& all, std::uint32_t i)
-      : search(all), self(i), root(i) {}
+  __device__ core_linker(const Search& all, std::uint32_t i) : search(all), self(i), root(i) {}
 
   [[nodiscard]] __device__ bool begins() {
     if (!search.is_core(self)) return false;
@@ -114,11 +116,13 @@ struct core_linker {
     return true;
   }
   /// Returns true for a node without later points, and for a dense node of this point's set.
-  [[nodiscard]] __device__ bool skips(const spatial_node<Real, dim>& node) const {
+  template <class Node>
+  [[nodiscard]] __device__ bool skips(const Node& node) const {
     if (node.end <= self + 1) return true;
     return search.is_dense(node) && search.sets.root_of(node.begin) == root;
   }
-  [[nodiscard]] __device__ bool takes(const spatial_node<Real, dim>& node) {
+  template <class Node>
+  [[nodiscard]] __device__ bool takes(const Node& node) {
     if (!search.is_dense(node)) return false;
     root = search.sets.unite(root, node.begin);
     return true;
@@ -131,10 +135,10 @@ struct core_linker {
 
 /// The Visitor of a point that is not core: finds the least label of the core points in its ball.
 /// Then it writes the label of its point; it visits nothing for a core point.
-template <class Real, int dim>
+template <class Search>
 struct labeler {
   static constexpr bool takes_leaves = false;
-  const cluster_search<Real, dim>& search;
+  const Search& search;
   std::uint32_t self;
   std::uint32_t label = no_cluster;
 
@@ -143,8 +147,14 @@ struct labeler {
     found(self);
     return false;
   }
-  [[nodiscard]] __device__ bool skips(const spatial_node<Real, dim>&) const { return false; }
-  [[nodiscard]] __device__ bool takes(const spatial_node<Real, dim>&) const { return false; }
+  template <class Node>
+  [[nodiscard]] __device__ bool skips(const Node&) const {
+    return false;
+  }
+  template <class Node>
+  [[nodiscard]] __device__ bool takes(const Node&) const {
+    return false;
+  }
   __device__ void found(std::uint32_t i) {
     if (search.is_core(i)) label = min(label, search.least_ids[search.sets.root_of(i)]);
   }
@@ -156,19 +166,19 @@ struct labeler {
 };
 
 /// The pass over the balls of all points with a Visitor from above.
-template <template <class, int> class Visitor, class Real, int dim>
+template <template <class> class Visitor, class Search>
 struct cluster_pass {
-  cluster_search<Real, dim> search;
+  Search search;
   unsigned long long* total;
 
-  [[nodiscard]] __device__ Visitor<Real, dim> visitor(unsigned long long i) const {
+  [[nodiscard]] __device__ Visitor<Search> visitor(unsigned long long i) const {
     return {search, static_cast<std::uint32_t>(i)};
   }
 };
 
 /// Computes the least id of each set of core points, and counts the sets. One thread for a point.
-template <class Real, int dim>
-__global__ void find_least_ids(cluster_search<Real, dim> search) {
+template <class Search>
+__global__ void find_least_ids(Search search) {
   const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
   bool is_root = false;
   if (i < search.tree.point_count && search.is_core(i)) {

@@ -18,7 +18,9 @@
 ///            point but has some in its ball, gets the least label of these. All others are noise:
 ///            no_cluster. Numbered in ascending order, these are the labels of scikit-learn. They
 ///            are the same on every run, route, schedule and backend.
-/// Ball       closed, as for radius_count(): distance2(p, q) <= radius * radius, computed in Real.
+/// Ball       closed, as for radius_count(): the distance is at most the radius. Both may have any
+///            magnitude (see queries.cuh, Range).
+/// Period     config.period: distances in a periodic box, as for radius_count().
 /// Passes     five grids, in the order of cluster_passes.cuh. No grid launches another. Join: the
 ///            order of the grids in the stream.
 /// Scratch    8 bytes per point, from Ramify's stream-ordered pool.
@@ -39,18 +41,18 @@
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
 /// Launches the grids of a search. `call` is over the tree's own points, of which there are some.
-template <class Real, int dim>
-void put_cluster_search(query_call& call, const cluster_search<Real, dim>& search) {
+template <class Search>
+void put_cluster_search(query_call& call, const Search& search) {
   const auto points = call.own_points(search.tree);
   cluster_counts& counts = *search.counts;
-  call.run_each(merge_dense_nodes<Real, dim>, search.tree.node_count, search);
-  call.run_pass(search.tree, points, search.radius2,
-                cluster_pass<core_counter, Real, dim>{search, &counts.core_points});
-  call.run_pass(search.tree, points, search.radius2,
-                cluster_pass<core_linker, Real, dim>{search, &counts.clusters});
-  call.run(find_least_ids<Real, dim>, search);
-  call.run_pass(search.tree, points, search.radius2,
-                cluster_pass<labeler, Real, dim>{search, &counts.noise});
+  const auto run_pass = [&](const auto& pass) {
+    call.run_pass_in(search.metric, search.tree, points, search.radius2, pass);
+  };
+  call.run_each(merge_dense_nodes<Search>, search.tree.node_count, search);
+  run_pass(cluster_pass<core_counter, Search>{search, &counts.core_points});
+  run_pass(cluster_pass<core_linker, Search>{search, &counts.clusters});
+  call.run(find_least_ids<Search>, search);
+  run_pass(cluster_pass<labeler, Search>{search, &counts.noise});
 }
 
 }  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD
@@ -70,7 +72,8 @@ spatial_cluster_report find_clusters(const spatial_tree_view<Real, dim>& tree,
   namespace internal = detail::spatial_tree;
   validate(config);
   const std::size_t n = tree.point_count;
-  internal::query_call call("find_clusters", tree, n, stream, {.ball_method = config.ball_method});
+  internal::query_call call("find_clusters", tree, n, stream,
+                            {.ball_method = config.ball_method, .period = config.period});
   call.check_radius(radius);
   call.check_result(labels, "labels");
   const device_buffer<std::uint32_t> parents(n, stream);
@@ -83,13 +86,18 @@ spatial_cluster_report find_clusters(const spatial_tree_view<Real, dim>& tree,
       check(cudaMemsetAsync(array, 0xff, n * sizeof *array, stream), "clearing the clusters");
     }
     clear_memory(counts.data(), 1, stream, "clearing the counts of clusters");
-    internal::put_cluster_search<Real, dim>(call, {tree,
-                                                   radius * radius,
-                                                   config.min_points,
-                                                   {parents.data()},
-                                                   least_ids.data(),
-                                                   labels,
-                                                   counts.data()});
+    call.with_ball_metric(tree, radius, [&](const auto& metric, Real radius2) {
+      using metric_type = std::remove_cvref_t<decltype(metric)>;
+      internal::put_cluster_search(
+          call, internal::cluster_search<Real, dim, metric_type>{tree,
+                                                                 metric,
+                                                                 radius2,
+                                                                 config.min_points,
+                                                                 {parents.data()},
+                                                                 least_ids.data(),
+                                                                 labels,
+                                                                 counts.data()});
+    });
     found = read_back(counts.data(), stream, "reading the counts of clusters");
   }
   spatial_cluster_report report{call.finish(), found.clusters, found.core_points, found.noise};

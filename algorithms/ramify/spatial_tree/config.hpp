@@ -5,6 +5,7 @@
 /// Configuration and report of the build of a spatial tree, and configuration of queries; plain
 /// C++.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <ostream>
@@ -41,6 +42,14 @@ struct spatial_query_config {
   /// Threads of the CPU executor process the queries in the caller's order.
   bool sort = true;
   query_method ball_method = query_method::automatic;
+  /// The edges of a periodic box, 0 for an axis that is not periodic. Distances are those to the
+  /// nearest image; a point has one distance, so it is in a ball or a row at most once. A ball may
+  /// have any radius. The points may extend over one period; queries may be anywhere. In two
+  /// dimensions period[2] must be 0. A period is rounded to the type of the coordinates.
+  std::array<double, 3> period{};
+  /// Whether the distances of nearest neighbors are squared. False: the distances themselves, which
+  /// are in the range of the type of the coordinates also if their squares are not.
+  bool squared = true;
 };
 
 /// The label of a point that is in no cluster.
@@ -52,6 +61,7 @@ struct spatial_cluster_config {
   /// clusters are the friends of friends.
   std::uint32_t min_points = 1;
   query_method ball_method = query_method::automatic;
+  std::array<double, 3> period{};  ///< of a periodic box: see spatial_query_config::period
 };
 
 /// Checks the configuration. \throws std::invalid_argument naming the field and its range

@@ -9,9 +9,12 @@
 /// up to 64 neighbors the distances to 32 to 96 points near the query give a bound before the first
 /// node.
 
+#include <cstddef>
 #include <cstdint>
 #include <ramify/spatial_tree/candidates.cuh>
+#include <ramify/spatial_tree/metric.cuh>
 #include <ramify/spatial_tree/node.cuh>
+#include <type_traits>
 
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
@@ -32,8 +35,9 @@ struct window {
 
 /// Descends from the root, from each node to its nearest child. Returns the position of the first
 /// point of the leaf.
-template <class Real, int dim>
+template <class Real, int dim, class Metric>
 [[nodiscard]] __device__ std::uint32_t position_near(const spatial_tree_view<Real, dim>& tree,
+                                                     const Metric& metric,
                                                      const point<Real, dim>& query) {
   std::uint32_t at = 0;
   while (!tree.nodes[at].is_leaf()) {
@@ -43,7 +47,7 @@ template <class Real, int dim>
     at = first;
     for (std::uint32_t child = first; child < first + children; ++child) {
       const auto node = tree.nodes[child];
-      const Real d = node.bounds.min_distance2(query);
+      const Real d = metric.min_distance2(node.bounds, query);
       if (d < nearest) at = child;
       nearest = min(nearest, d);
     }
@@ -54,25 +58,26 @@ template <class Real, int dim>
 /// Returns an upper bound of the squared distance to the k-th nearest neighbor: that of the k-th
 /// nearest point in the window around `position`, or infinity. Without a bound, most of the first
 /// candidates would be replaced later.
-template <unsigned capacity, class Real, int dim>
+template <unsigned capacity, class Real, int dim, class Metric>
 [[nodiscard]] __device__ Real bound_of_window(const spatial_tree_view<Real, dim>& tree,
-                                              const point<Real, dim>& query, std::uint32_t position,
-                                              std::uint32_t excluded, unsigned k) {
+                                              const Metric& metric, const point<Real, dim>& query,
+                                              std::uint32_t position, std::uint32_t excluded,
+                                              unsigned k) {
   constexpr std::uint32_t more = window<capacity>::more;
   distance_list<Real, capacity> nearest(k);
   const std::uint32_t part = position / window<capacity>::part * window<capacity>::part;
   const std::uint32_t begin = part - min(part, more);
   const std::uint32_t end = min(part + window<capacity>::part + more, tree.point_count);
   for (std::uint32_t i = begin; i < end; ++i) {
-    if (i != excluded) nearest.insert(distance2(query, tree.points[i]));
+    if (i != excluded) nearest.insert(metric.distance2(query, tree.points[i]));
   }
   return nearest.greatest();
 }
 
 /// Offers `candidates` every point that may be among the k nearest, except the point at the
 /// position `excluded`. `limit` is an upper bound of the squared distance to the k-th nearest.
-template <class Real, int dim, class Candidates>
-__device__ void find_nearest(const spatial_tree_view<Real, dim>& tree,
+template <class Real, int dim, class Metric, class Candidates>
+__device__ void find_nearest(const spatial_tree_view<Real, dim>& tree, const Metric& metric,
                              const point<Real, dim>& query, std::uint32_t excluded, Real limit,
                              Candidates& candidates) {
   struct stacked_node {
@@ -97,7 +102,7 @@ __device__ void find_nearest(const spatial_tree_view<Real, dim>& tree,
     // 2. A leaf: offer its points.
     if (node.is_leaf()) {
       for (std::uint32_t i = node.begin; i < node.end; ++i) {
-        neighbor<Real> candidate{distance2(query, tree.points[i]), 0};
+        neighbor<Real> candidate{metric.distance2(query, tree.points[i]), 0};
         if (candidate.distance2 > limit || i == excluded) continue;
         candidate.id = tree.ids[i];
         if (candidate < candidates.worst()) {
@@ -113,7 +118,7 @@ __device__ void find_nearest(const spatial_tree_view<Real, dim>& tree,
     for (unsigned c = 0; c < node.children; ++c) {
       const std::uint32_t child = node.first_child + c;
       const auto copy = tree.nodes[child];
-      const Real d = copy.bounds.min_distance2(query);
+      const Real d = metric.min_distance2(copy.bounds, query);
       if (d > limit) continue;
       unsigned at = count++;
       for (; at > base && stack[at - 1].distance2 <= d; --at) stack[at] = stack[at - 1];
@@ -142,9 +147,12 @@ template <class Real, int dim>
 struct nearest_queries : query_batch<Real, dim> {
   unsigned k;
   bool exclude_self;  ///< only for the tree's own points
+  bool squared;       ///< whether distances that the kernel converts stay squared
 
+  template <class Metric>
   struct query_of_thread {
-    point<Real, dim> query;
+    Metric metric;
+    point<Real, dim> query;  ///< placed in the metric
     std::uint32_t position;  ///< of a point near the query, in the tree's order
     std::uint32_t excluded;  ///< position of a point that is not a neighbor
     unsigned long long row;  ///< index of the first element of the result
@@ -152,37 +160,72 @@ struct nearest_queries : query_batch<Real, dim> {
 
   /// Returns query number i. The tree's own points are in the tree's order, and their rows in the
   /// caller's order. If `bounded`, finds a position near the query.
-  template <bool bounded>
-  [[nodiscard]] __device__ query_of_thread query_of(const spatial_tree_view<Real, dim>& tree,
-                                                    unsigned long long i) const {
+  template <bool bounded, class Metric>
+  [[nodiscard]] __device__ query_of_thread<Metric> query_of(
+      const spatial_tree_view<Real, dim>& tree, const Metric& of_call, unsigned long long i) const {
     if (this->queries == nullptr) {
       const auto self = static_cast<std::uint32_t>(i);
-      return {tree.points[i], self, exclude_self ? self : no_neighbor,
+      const point<Real, dim> query = tree.points[i];
+      const Metric metric = of_call.of_query(query, tree.bounds);
+      return {metric, metric.place(query), self, exclude_self ? self : no_neighbor,
               std::uint64_t{tree.ids[i]} * k};
     }
     const unsigned long long at = this->index_of(i);
-    const point<Real, dim> query = this->queries[at];
-    const std::uint32_t near = bounded && tree.node_count > 0 ? position_near(tree, query) : 0;
-    return {query, near, no_neighbor, at * k};
+    const Metric metric = of_call.of_query(this->queries[at], tree.bounds);
+    const point<Real, dim> query = metric.place(this->queries[at]);
+    const std::uint32_t near =
+        bounded && tree.node_count > 0 ? position_near(tree, metric, query) : 0;
+    return {metric, query, near, no_neighbor, at * k};
   }
 };
 
 /// Writes rows of k ids and k squared distances. Each thread processes one query.
-template <class Real, int dim, class Candidates>
+template <class Real, int dim, class Metric, class Candidates>
 __global__ void nearest_neighbors(spatial_tree_view<Real, dim> tree,
-                                  nearest_queries<Real, dim> batch, std::uint32_t* ids,
-                                  Real* distances2) {
+                                  nearest_queries<Real, dim> batch, Metric metric,
+                                  std::uint32_t* ids, Real* distances2) {
   const auto i = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i >= batch.n) return;
   constexpr unsigned max_k = Candidates::max_k;
-  const auto mine = batch.template query_of<(max_k > 0)>(tree, i);
+  const auto mine = batch.template query_of<(max_k > 0)>(tree, metric, i);
   Real limit = infinite<Real>;
   if constexpr (max_k > 0) {
-    limit = bound_of_window<max_k>(tree, mine.query, mine.position, mine.excluded, batch.k);
+    limit = bound_of_window<max_k>(tree, mine.metric, mine.query, mine.position, mine.excluded,
+                                   batch.k);
   }
   Candidates candidates({ids + mine.row, distances2 + mine.row, batch.k});
-  find_nearest(tree, mine.query, mine.excluded, limit, candidates);
+  find_nearest(tree, mine.metric, mine.query, mine.excluded, limit, candidates);
   candidates.finish();
+  if constexpr (!std::is_same_v<Metric, plain_metric>) {
+    mine.metric.convert(distances2 + mine.row, batch.k, batch.squared);
+  }
+}
+
+/// The kernel of nearest-neighbor queries.
+template <class Real, int dim, class Metric>
+using nearest_kernel = void (*)(spatial_tree_view<Real, dim>, nearest_queries<Real, dim>, Metric,
+                                std::uint32_t*, Real*);
+
+/// Returns the kernel with the least of some capacities that holds k candidates. An insertion takes
+/// time for each element of a list.
+template <class Real, int dim, class Metric, unsigned capacity, unsigned... larger>
+nearest_kernel<Real, dim, Metric> kernel_with_list(std::size_t k) {
+  if constexpr (sizeof...(larger) > 0) {
+    if (k > capacity) return kernel_with_list<Real, dim, Metric, larger...>(k);
+  }
+  return nearest_neighbors<Real, dim, Metric, candidate_list<Real, capacity>>;
+}
+
+/// Returns the kernel for k candidates: in registers, or in the output rows. The scaled metric has
+/// few kernels, because few calls need it.
+template <class Real, int dim, class Metric>
+nearest_kernel<Real, dim, Metric> kernel_of_nearest(std::size_t k) {
+  if (k > 64) return nearest_neighbors<Real, dim, Metric, candidate_heap<Real>>;
+  if constexpr (std::is_same_v<Metric, plain_metric>) {
+    return kernel_with_list<Real, dim, Metric, 1, 2, 4, 6, 8, 10, 12, 16, 24, 32, 48, 64>(k);
+  } else {
+    return kernel_with_list<Real, dim, Metric, 1, 8, 16, 32, 64>(k);
+  }
 }
 
 }  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD

@@ -59,6 +59,10 @@ struct spatial_tree_view {
   std::uint32_t node_count;
   std::uint32_t point_count;
   const std::uint32_t* built = nullptr;  ///< number of nodes; 0 unless the build is complete
+  /// The box around all points, for the host and its queries. It and the next member are not set
+  /// before the host has read the number of nodes, and for an empty tree.
+  box<Real, dim> bounds{};
+  Real least_nonzero = 0;  ///< the least magnitude of a coordinate, of those that are not 0
 
   /// Returns the number of nodes, in a kernel that is ordered after the build.
   [[nodiscard]] __device__ std::uint32_t nodes_built() const {

@@ -56,10 +56,10 @@ struct ball_stack {
 
 /// Visits the points in the balls of a warp, as visit_ball() does for one; `active` is false for a
 /// lane without a query. The lanes have different visitors.
-template <class Real, int dim, class Visitor>
+template <class Real, int dim, class Metric, class Visitor>
 __device__ void visit_packet(const spatial_tree_view<Real, dim>& tree,
-                             const point<Real, dim>& query, bool active, Real radius2,
-                             ball_stack<dim>& stack, Visitor& visitor) {
+                             const point<Real, dim>& query, bool active, const Metric& metric,
+                             Real radius2, ball_stack<dim>& stack, Visitor& visitor) {
   const unsigned lane = threadIdx.x % 32;
   const box<Real, dim> around = box_of_warp(query);
   const unsigned active_lanes = __ballot_sync(full_warp_mask, active);
@@ -74,8 +74,9 @@ __device__ void visit_packet(const spatial_tree_view<Real, dim>& tree,
     --count;
     const auto node = tree.nodes[stack.nodes[count]];
     bool needs = (stack.lanes[count] >> lane & 1) != 0;
-    needs = needs && !visitor.skips(node) && node.bounds.min_distance2(query) <= radius2;
-    if (may_be_taken<Visitor>(node) && needs && node.bounds.max_distance2(query) <= radius2) {
+    needs = needs && !visitor.skips(node) && metric.min_distance2(node.bounds, query) <= radius2;
+    if (may_be_taken<Visitor>(node) && needs &&
+        metric.max_distance2(node.bounds, query) <= radius2) {
       needs = !visitor.takes(node);
     }
     const unsigned lanes = __ballot_sync(full_warp_mask, needs);
@@ -83,7 +84,7 @@ __device__ void visit_packet(const spatial_tree_view<Real, dim>& tree,
     // 2. A leaf: test its points.
     if (node.is_leaf()) {
       for (std::uint32_t i = node.begin; i < node.end; ++i) {
-        if (needs && distance2(query, tree.points[i]) <= radius2) visitor.found(i);
+        if (needs && metric.distance2(query, tree.points[i]) <= radius2) visitor.found(i);
       }
       continue;
     }
@@ -94,7 +95,7 @@ __device__ void visit_packet(const spatial_tree_view<Real, dim>& tree,
     bool is_near = false;
     if (lane < node.children) {
       const auto copy = tree.nodes[child];
-      is_near = around.min_distance2(copy.bounds) <= radius2;
+      is_near = metric.min_distance2(copy.bounds, around) <= radius2;
     }
     const unsigned children = __ballot_sync(full_warp_mask, is_near);
     if ((children >> lane & 1) != 0) {

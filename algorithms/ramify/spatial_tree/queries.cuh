@@ -18,6 +18,20 @@
 /// Ball       closed: it contains the points p with distance2(query, p) <= radius * radius,
 ///            computed in Real. geometry.cuh states the arithmetic; brute force can get the same
 ///            bits.
+/// Range      points, queries and radii of any magnitude: results are those of this arithmetic with
+///            exponents of any size, although squares may leave the range of Real. Balls are exact
+///            for every radius. In a search for neighbors, and in a periodic box, a power of two
+///            scales the differences if the greatest of them is not in [2^-39, 2^62) (double:
+///            [2^-458, 2^510)), or if a coordinate is less than 2^-62 (2^-510) and not 0. Then
+///            distances lose precision if they are less than 2^-123 (2^-1019) of the greatest
+///            difference for the same query, and may count as 0 if less than 2^-135 (2^-1046) of
+///            it. Without a scale this holds for less than 2^-63 (2^-511) and 2^-75 (2^-538).
+///            Squared distances of neighbors that are not in the range of Real become infinity or
+///            0, in the right order; with config.squared = false the distances are right.
+/// Period     config.period: the edges of a periodic box. Distances are those to the nearest image.
+///            Each point is found at most once. A query outside of [upper - period,
+///            lower + period], for the corners of the box around the points, is moved by periods,
+///            with one rounding.
 /// Results    in device memory; they must not overlap the input. Ids are indices into the caller's
 ///            points. The results are the same on every run, route, schedule and backend.
 /// Stream     earlier work in the stream is ordered before the call. Every call waits for the
@@ -50,28 +64,6 @@
 
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
-/// The kernel of nearest-neighbor queries.
-template <class Real, int dim>
-using nearest_kernel = void (*)(spatial_tree_view<Real, dim>, nearest_queries<Real, dim>,
-                                std::uint32_t*, Real*);
-
-/// Returns the kernel with the least of some capacities that holds k candidates. An insertion takes
-/// time for each element of a list.
-template <class Real, int dim, unsigned capacity, unsigned... larger>
-nearest_kernel<Real, dim> kernel_with_list(std::size_t k) {
-  if constexpr (sizeof...(larger) > 0) {
-    if (k > capacity) return kernel_with_list<Real, dim, larger...>(k);
-  }
-  return nearest_neighbors<Real, dim, candidate_list<Real, capacity>>;
-}
-
-/// Returns the kernel for k candidates: in registers, or in the output rows.
-template <class Real, int dim>
-nearest_kernel<Real, dim> kernel_of_nearest(std::size_t k) {
-  return k <= 64 ? kernel_with_list<Real, dim, 1, 2, 4, 6, 8, 10, 12, 16, 24, 32, 48, 64>(k)
-                 : nearest_neighbors<Real, dim, candidate_heap<Real>>;
-}
-
 /// Runs checked nearest-neighbor queries.
 template <class Real, int dim>
 run_report run_nearest(query_call& call, const spatial_tree_view<Real, dim>& tree,
@@ -79,7 +71,7 @@ run_report run_nearest(query_call& call, const spatial_tree_view<Real, dim>& tre
                        Real* distances2) {
   call.check_result(ids, "ids");
   call.check_result(distances2, "distances2");
-  call.run(kernel_of_nearest<Real, dim>(batch.k), tree, batch, ids, distances2);
+  call.run_nearest(tree, batch, ids, distances2);
   return call.finish();
 }
 
@@ -100,7 +92,7 @@ run_report radius_count(const spatial_tree_view<Real, dim>& tree, const point<Re
   detail::spatial_tree::query_call call("radius_count", tree, n, stream, config);
   call.check_radius(radius);
   call.check_result(counts, "counts");
-  call.run_pass(tree, call.check_queries(queries, true), radius * radius,
+  call.run_pass(tree, call.check_queries(queries, true), radius,
                 detail::spatial_tree::count_pass{counts});
   return call.finish();
 }
@@ -131,7 +123,7 @@ device_neighbor_lists radius_list(const spatial_tree_view<Real, dim>& tree,
   // 1. Count the points of each list.
   const device_buffer<std::uint32_t> counts(n + 1, stream);
   clear_memory(counts.data() + n, 1, stream, "writing the end of the counts");
-  call.run_pass(tree, batch, radius * radius, detail::spatial_tree::count_pass{counts.data()});
+  call.run_pass(tree, batch, radius, detail::spatial_tree::count_pass{counts.data()});
   // 2. Each list begins where the one before it ends.
   device_neighbor_lists lists;
   lists.offsets = device_buffer<std::uint64_t>(n + 1, stream);
@@ -141,7 +133,7 @@ device_neighbor_lists radius_list(const spatial_tree_view<Real, dim>& tree,
   // 3. Write the lists.
   if (lists.ids.size() > 0) {
     call.run_pass(
-        tree, batch, radius * radius,
+        tree, batch, radius,
         detail::spatial_tree::list_pass{tree.ids, lists.offsets.data(), lists.ids.data()});
   }
   lists.report = call.finish();
@@ -178,7 +170,7 @@ radius_rows_report radius_rows(const spatial_tree_view<Real, dim>& tree,
   const device_buffer<unsigned long long> truncated(1, stream);
   clear_memory(truncated.data(), 1, stream, "clearing the number of truncated rows");
   call.run_pass(
-      tree, call.check_queries(queries, true), radius * radius,
+      tree, call.check_queries(queries, true), radius,
       detail::spatial_tree::row_pass{tree.ids, rows.ids, rows.counts,
                                      static_cast<std::uint32_t>(rows.capacity), truncated.data()});
   const auto found = read_back(truncated.data(), stream, "reading the number of truncated rows");
@@ -191,7 +183,8 @@ radius_rows_report radius_rows(const spatial_tree_view<Real, dim>& tree,
 /// \param k           in [1, 2^31 - 1]; up to 64 candidates are kept in registers, more in the
 ///                    result
 /// \param ids         n rows of k ids in device memory
-/// \param distances2  n rows of k squared distances in device memory
+/// \param distances2  n rows of k squared distances in device memory, or distances: see
+///                    config.squared
 /// Waits for `stream`. \throws std::invalid_argument, cuda_error
 template <class Real, int dim>
 run_report nearest(const spatial_tree_view<Real, dim>& tree, const point<Real, dim>* queries,
@@ -200,7 +193,8 @@ run_report nearest(const spatial_tree_view<Real, dim>& tree, const point<Real, d
   detail::spatial_tree::query_call call("nearest", tree, n, stream, config);
   call.check_row("k", k);
   return detail::spatial_tree::run_nearest(
-      call, tree, {call.check_queries(queries, false), static_cast<unsigned>(k), false}, ids,
+      call, tree,
+      {call.check_queries(queries, false), static_cast<unsigned>(k), false, config.squared}, ids,
       distances2);
 }
 
@@ -210,7 +204,8 @@ run_report nearest(const spatial_tree_view<Real, dim>& tree, const point<Real, d
 /// \param k             in [1, 2^31 - 1]
 /// \param exclude_self  a point is not its own neighbor; copies of it are neighbors
 /// \param ids           a row of k ids per point, in device memory
-/// \param distances2    a row of k squared distances per point, in device memory
+/// \param distances2    a row of k squared distances per point, in device memory, or distances: see
+///                      config.squared
 /// Waits for `stream`. \throws std::invalid_argument, cuda_error
 template <class Real, int dim>
 run_report all_nearest_neighbors(const spatial_tree_view<Real, dim>& tree, std::size_t k,
@@ -220,9 +215,12 @@ run_report all_nearest_neighbors(const spatial_tree_view<Real, dim>& tree, std::
   detail::spatial_tree::query_call call("all_nearest_neighbors", tree, tree.point_count, stream,
                                         config);
   call.check_row("k", k);
-  return detail::spatial_tree::run_nearest(
-      call, tree, {{nullptr, nullptr, tree.point_count}, static_cast<unsigned>(k), exclude_self},
-      ids, distances2);
+  return detail::spatial_tree::run_nearest(call, tree,
+                                           {{nullptr, nullptr, tree.point_count},
+                                            static_cast<unsigned>(k),
+                                            exclude_self,
+                                            config.squared},
+                                           ids, distances2);
 }
 
 }  // namespace ramify::inline RAMIFY_BUILD

@@ -3,7 +3,7 @@
 
 /// \file
 /// query_call: the host side of one call over many queries. It checks them, sorts them along the
-/// Morton curve where that pays, launches, and reports.
+/// Morton curve where that pays, chooses the metric, launches, and reports.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,10 +14,12 @@
 #include <ramify/spatial_tree/bounds.cuh>
 #include <ramify/spatial_tree/code_sort.cuh>
 #include <ramify/spatial_tree/config.hpp>
+#include <ramify/spatial_tree/metric_choice.cuh>
 #include <ramify/spatial_tree/morton.cuh>
 #include <ramify/spatial_tree/nearest.cuh>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
@@ -64,6 +66,7 @@ __global__ void encode_queries(const point<Real, dim>* queries, unsigned long lo
 /// The host side of one call over n queries: checks, launches, and the report.
 class query_call {
  public:
+  /// The queries are the points of the tree, unless check_queries() is called with others.
   /// \throws std::invalid_argument if the build of `tree` may be incomplete, or for a bad field of
   ///         `config`
   template <class Real, int dim>
@@ -72,6 +75,7 @@ class query_call {
       : name_(name), n_(n), stream_(stream), config_(config) {
     check_enumerator(config.ball_method, "spatial_query_config.ball_method");
     if (tree.built != nullptr) fail("the build of the tree may be incomplete: call get() first");
+    check_periods(config_.period, tree.bounds, name_);
     report_.pending_launch_limit = *current_launch_limits().pending_launches;
   }
 
@@ -84,8 +88,15 @@ class query_call {
     if (n_ == 0) return {queries, nullptr, 0};
     const std::string field = name_ + ": queries";
     check_device_access(queries, field.c_str());
-    const box<Real, dim> bounds = checked_bounds(queries, n_, field.c_str(), stream_);
+    const auto found = find_checked_bounds(queries, n_, field.c_str(), stream_);
+    const box<Real, dim>& bounds = found.bounds;
     ++report_.host_grids;
+    for (int axis = 0; axis < dim; ++axis) {
+      lower_[axis] = bounds.lower.x[axis];
+      upper_[axis] = bounds.upper.x[axis];
+    }
+    least_nonzero_ = found.least_nonzero;
+    are_own_ = false;
     // Threads of the CPU executor do not need the order.
     const bool needs_order =
         RAMIFY_ON_CUDA || (are_balls && config_.ball_method == query_method::packets);
@@ -115,10 +126,51 @@ class query_call {
   /// Runs a pass over the balls around the queries.
   template <class Real, int dim, class Pass>
   void run_pass(const spatial_tree_view<Real, dim>& tree, const query_batch<Real, dim>& batch,
-                Real radius2, const Pass& pass) {
-    run(uses_packets(tree.point_count) ? visit_balls<true, Real, dim, Pass>
-                                       : visit_balls<false, Real, dim, Pass>,
-        tree, batch, radius2, pass);
+                Real radius, const Pass& pass) {
+    with_ball_metric(tree, radius, [&](const auto& metric, Real radius2) {
+      run_pass_in(metric, tree, batch, radius2, pass);
+    });
+  }
+
+  /// Runs a pass over the balls in a metric that with_ball_metric() chose.
+  template <class Metric, class Real, int dim, class Pass>
+  void run_pass_in(const Metric& metric, const spatial_tree_view<Real, dim>& tree,
+                   const query_batch<Real, dim>& batch, Real radius2, const Pass& pass) {
+    run(uses_packets(tree.point_count) ? visit_balls<true, Real, dim, Metric, Pass>
+                                       : visit_balls<false, Real, dim, Metric, Pass>,
+        tree, batch, metric, radius2, pass);
+  }
+
+  /// Calls use(metric, radius2) with the metric for the balls of the queries.
+  template <class Real, int dim, class Use>
+  void with_ball_metric(const spatial_tree_view<Real, dim>& tree, Real radius, const Use& use) {
+    const auto chosen = choice_of_metric(tree).of_balls(radius);
+    if (chosen.is_plain) {
+      use(plain_metric{}, chosen.radius2);
+    } else {
+      use(chosen.scaled, chosen.radius2);
+    }
+  }
+
+  /// Runs a search for the nearest neighbors.
+  template <class Real, int dim>
+  void run_nearest(const spatial_tree_view<Real, dim>& tree,
+                   const nearest_queries<Real, dim>& batch, std::uint32_t* ids, Real* distances2) {
+    const auto chosen = choice_of_metric(tree).of_neighbors();
+    const auto search = [&](const auto& metric) {
+      using metric_type = std::remove_cvref_t<decltype(metric)>;
+      run(kernel_of_nearest<Real, dim, metric_type>(batch.k), tree, batch, metric, ids, distances2);
+    };
+    if (chosen.is_plain) {
+      search(plain_metric{});
+    } else {
+      search(chosen.scaled);
+    }
+    if (n_ == 0 || !chosen.is_plain || config_.squared) return;
+    const std::size_t elements = n_ * batch.k;
+    launch_each(take_roots<Real>, elements, stream_, "taking roots of distances", distances2,
+                static_cast<unsigned long long>(elements));
+    ++report_.host_grids;
   }
 
   /// Launches `kernel` with one thread for each of m > 0 items, in whole warps. \throws cuda_error
@@ -143,6 +195,20 @@ class query_call {
   }
 
  private:
+  /// Returns the choice of the metric for the queries.
+  template <class Real, int dim>
+  [[nodiscard]] metric_choice<Real, dim> choice_of_metric(
+      const spatial_tree_view<Real, dim>& tree) const {
+    box<Real, dim> queries = tree.bounds;
+    Real least = tree.least_nonzero;
+    if (!are_own_ && least_nonzero_ < double(least)) least = static_cast<Real>(least_nonzero_);
+    for (int axis = 0; axis < dim && !are_own_; ++axis) {
+      queries.lower.x[axis] = static_cast<Real>(lower_[axis]);
+      queries.upper.x[axis] = static_cast<Real>(upper_[axis]);
+    }
+    return {queries, tree.bounds, least, config_.period};
+  }
+
   /// Returns whether warps visit the tree for the balls. Few queries of a large tree are too far
   /// apart: a packet would visit several times as many nodes as its queries.
   [[nodiscard]] bool uses_packets(std::size_t points_of_tree) const {
@@ -196,6 +262,10 @@ class query_call {
   cudaStream_t stream_;
   spatial_query_config config_;
   device_buffer<std::uint32_t> order_;
+  bool are_own_ = true;  // the queries are the points of the tree
+  double lower_[3]{};    // corners of the box around other queries
+  double upper_[3]{};
+  double least_nonzero_ = 0;     // magnitude of their coordinates
   bool is_along_curve_ = false;  // threads process the queries in this order
   run_report report_ = report_of_this_build({route::flat, "queries launch no child grids"});
 };

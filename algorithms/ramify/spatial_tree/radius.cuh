@@ -6,6 +6,7 @@
 /// thread visits the tree. Public: <ramify/spatial_tree.cuh> includes this header.
 
 #include <cstdint>
+#include <ramify/spatial_tree/metric.cuh>
 #include <ramify/spatial_tree/node.cuh>
 #include <type_traits>
 
@@ -37,7 +38,8 @@ template <class Visitor, class Node>
   return Visitor::takes_leaves || !node.is_leaf();
 }
 
-/// Visits the points in a ball, depth first and in the tree's order. One thread calls it.
+/// Visits the points in a ball, depth first and in the tree's order. One thread calls it. The query
+/// is placed in the metric, and the radius is in its unit.
 ///
 /// Visitor is a struct of device functions. A point is an index in the tree's order.
 ///
@@ -48,22 +50,22 @@ template <class Visitor, class Node>
 ///                                        // returns false; then they are visited one by one
 ///       void found(std::uint32_t i);     // uses a point in the ball
 ///     };
-template <class Real, int dim, class Visitor>
+template <class Real, int dim, class Metric, class Visitor>
 __device__ void visit_ball(const spatial_tree_view<Real, dim>& tree, const point<Real, dim>& query,
-                           Real radius2, Visitor& visitor) {
+                           const Metric& metric, Real radius2, Visitor& visitor) {
   std::uint32_t stack[spatial_shape<dim>::stack_size];
   unsigned count = 0;
   if (tree.node_count > 0) stack[count++] = 0;
   while (count > 0) {
     const auto node = tree.nodes[stack[--count]];
-    if (visitor.skips(node) || node.bounds.min_distance2(query) > radius2) continue;
-    if (may_be_taken<Visitor>(node) && node.bounds.max_distance2(query) <= radius2 &&
+    if (visitor.skips(node) || metric.min_distance2(node.bounds, query) > radius2) continue;
+    if (may_be_taken<Visitor>(node) && metric.max_distance2(node.bounds, query) <= radius2 &&
         visitor.takes(node)) {
       continue;
     }
     if (node.is_leaf()) {
       for (std::uint32_t i = node.begin; i < node.end; ++i) {
-        if (distance2(query, tree.points[i]) <= radius2) visitor.found(i);
+        if (metric.distance2(query, tree.points[i]) <= radius2) visitor.found(i);
       }
     } else {
       // Push the last child first, so that the first child is popped first.
@@ -85,7 +87,8 @@ namespace ramify::inline RAMIFY_BUILD {
 ///     });
 ///
 /// One thread calls it; neighboring threads should have neighboring queries. `query` must be
-/// finite. Scratch: a stack of at most 225 nodes in local memory. It neither synchronizes nor
+/// finite. The squares of all distances must be in the range of Real, because this function does not
+/// scale them. Scratch: a stack of at most 225 nodes in local memory. It neither synchronizes nor
 /// fails.
 /// Complexity: O(log n + ranges) for evenly distributed points; O(n) in the worst case.
 template <class Real, int dim, class Found>
@@ -93,7 +96,8 @@ __device__ void for_each_within(const spatial_tree_view<Real, dim>& tree,
                                 const point<Real, dim>& query, std::type_identity_t<Real> radius2,
                                 Found found) {
   detail::spatial_tree::range_visitor<Found> visitor{found};
-  detail::spatial_tree::visit_ball(tree, query, radius2, visitor);
+  detail::spatial_tree::visit_ball(tree, query, detail::spatial_tree::plain_metric{}, radius2,
+                                   visitor);
 }
 
 }  // namespace ramify::inline RAMIFY_BUILD

@@ -47,22 +47,24 @@ class spatial_here : public facade::spatial_backend<Real, dim> {
   }
 
   run_report radius_count(std::span<const host_point> queries, Real radius,
-                          std::span<std::uint32_t> counts) const override {
+                          std::span<std::uint32_t> counts,
+                          const spatial_query_config& config) const override {
     check_size("counts", counts.size(), queries.size(), 1);
     facade_call call(0, &stream_);
     const on_device input(as_points(queries), call, "queries");
     const on_device result(counts, array_role::output, call, "counts");
     return finished(call,
                     ramify::radius_count(tree_.view(), input.data(), queries.size(), radius,
-                                         result.data(), stream_.get()),
+                                         result.data(), stream_.get(), config),
                     result);
   }
 
-  neighbor_lists radius_list(std::span<const host_point> queries, Real radius) const override {
+  neighbor_lists radius_list(std::span<const host_point> queries, Real radius,
+                             const spatial_query_config& config) const override {
     facade_call call(0, &stream_);
     const on_device input(as_points(queries), call, "queries");
-    const device_neighbor_lists found =
-        ramify::radius_list(tree_.view(), input.data(), queries.size(), radius, stream_.get());
+    const device_neighbor_lists found = ramify::radius_list(
+        tree_.view(), input.data(), queries.size(), radius, stream_.get(), config);
     neighbor_lists lists;
     const auto copy = [&](auto& to, const auto& from) {
       to.resize(from.size());
@@ -76,33 +78,37 @@ class spatial_here : public facade::spatial_backend<Real, dim> {
 
   radius_rows_report radius_rows(std::span<const host_point> queries, Real radius,
                                  std::size_t capacity, std::span<std::uint32_t> ids,
-                                 std::span<std::uint32_t> counts) const override {
+                                 std::span<std::uint32_t> counts,
+                                 const spatial_query_config& config) const override {
     check_size("ids", ids.size(), queries.size(), capacity, "capacity");
     check_size("counts", counts.size(), queries.size(), 1);
     facade_call call(0, &stream_);
     const on_device input(as_points(queries), call, "queries");
     const on_device to_ids(ids, array_role::output, call, "ids");
     const on_device to_counts(counts, array_role::output, call, "counts");
-    return finished(call,
-                    ramify::radius_rows(tree_.view(), input.data(), queries.size(), radius,
-                                        {capacity, to_ids.data(), to_counts.data()}, stream_.get()),
-                    to_ids, to_counts);
+    return finished(
+        call,
+        ramify::radius_rows(tree_.view(), input.data(), queries.size(), radius,
+                            {capacity, to_ids.data(), to_counts.data()}, stream_.get(), config),
+        to_ids, to_counts);
   }
 
   run_report nearest(std::span<const host_point> queries, std::size_t k,
-                     std::span<std::uint32_t> ids, std::span<Real> distances2) const override {
+                     std::span<std::uint32_t> ids, std::span<Real> distances2,
+                     const spatial_query_config& config) const override {
     return rows(queries.size(), k, ids, distances2, [&](facade_call& call, auto* to_ids, auto* to) {
       const on_device input(as_points(queries), call, "queries");
       return ramify::nearest(tree_.view(), input.data(), queries.size(), k, to_ids, to,
-                             stream_.get());
+                             stream_.get(), config);
     });
   }
 
   run_report all_nearest_neighbors(std::size_t k, bool exclude_self, std::span<std::uint32_t> ids,
-                                   std::span<Real> distances2) const override {
+                                   std::span<Real> distances2,
+                                   const spatial_query_config& config) const override {
     return rows(this->report.points, k, ids, distances2, [&](facade_call&, auto* to_ids, auto* to) {
-      return ramify::all_nearest_neighbors(tree_.view(), k, exclude_self, to_ids, to,
-                                           stream_.get());
+      return ramify::all_nearest_neighbors(tree_.view(), k, exclude_self, to_ids, to, stream_.get(),
+                                           config);
     });
   }
 
