@@ -91,6 +91,34 @@ BOOST_AUTO_TEST_CASE(bad_options_are_rejected_by_name) {
   check_rejected(with([](auto& o) { o.loehner_filter = NAN; }),
                  "amr_options.loehner_filter is nan");
   check_rejected(with([](auto& o) { o.gamma = 1; }), "amr_options.gamma is 1");
+  check_rejected(with([](auto& o) { o.gamma = 1e300; }), "amr_options.gamma is 1e+300");
+  check_rejected(with([](auto& o) {
+                   o.precision = amr_precision::float_;
+                   o.gamma = 1 + 1e-9;
+                 }),
+                 "amr_options.gamma is 1; it must be in [1 + 1e-5, 1e6]");
+  check_rejected(with([](auto& o) { o.gradient_floor = 1e300; }),
+                 "amr_options.gradient_floor is 1e+300; it must be in [0, 1e30]");
+  check_rejected(with([](auto& o) {
+                   o.mesh.lower = {-1e300, -1e300, -1e300};
+                   o.mesh.upper = {1e300, 1e300, 1e300};
+                 }),
+                 "amr_mesh_config.lower[0] is -1e+300; it must be in [-1e90, 1e90]");
+  check_rejected(with([](auto& o) {
+                   o.mesh.upper = {1e-200, 1e-200, 1};
+                 }),
+                 "amr_mesh_config.upper[0] is 1e-200; it must be so far above lower that the "
+                 "finest cells have edges of at least 1e-90");
+  check_rejected(with([](auto& o) {
+                   o.mesh.lower[1] = 1e17;
+                   o.mesh.upper[1] = 1e17 + 16;
+                 }),
+                 "amr_mesh_config.upper[1] is 1e+17; it must be so far above lower that rounding");
+  check_rejected(with([](auto& o) {
+                   o.precision = amr_precision::float_;
+                   o.mesh.upper[0] = 1e30;
+                 }),
+                 "amr_mesh_config.upper[0] is 1e+30; it must be in [-1e18, 1e18] for float");
   check_rejected(with([](auto& o) { o.end_time = INFINITY; }), "amr_options.end_time is inf");
   check_rejected(with([](auto& o) { o.mesh.roots[1] = 0; }), "amr_mesh_config.roots[1]");
   check_rejected(with([](auto& o) { o.regrid.patience = 0; }), "amr_regrid_config.patience");
