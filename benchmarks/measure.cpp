@@ -186,10 +186,11 @@ void recorder::row(const std::vector<cell>& cells) {
 std::string recorder::json() const {
   json_value machine = json_value::object();
   for (const auto& [name, value] : machine_) machine[name] = to_json(value);
-  std::string text = "{\"program\": " + json_value(program_).dump() +
-                     ",\n\"command\": " + json_value(command_).dump() +
-                     ",\n\"date\": " + json_value(date_).dump() +
-                     ",\n\"machine\": " + machine.dump() + ",\n\"tables\": [";
+  std::string text =
+      "{\"program\": " + json_value(program_).dump() + ",\n\"command\": " +
+      json_value(command_).dump(-1, ' ', false, json_value::error_handler_t::replace) +
+      ",\n\"date\": " + json_value(date_).dump() + ",\n\"machine\": " + machine.dump() +
+      ",\n\"tables\": [";
   // One line per row, so that files can be compared.
   for (const stored_table& t : tables_) {
     text += &t == &tables_.front() ? "\n" : ",\n";
@@ -211,6 +212,7 @@ int run(const program& what, int argc, char** argv,
   CLI::App app{std::string(what.about), "benchmark_" + std::string(what.name)};
   try {
     const command_line line = read(what, argc, argv, app);
+    if (!line.json.empty()) common::check_output_file(line.json);
     recorder out(what.name, line.text, what.machine());
     body(out, line);
     if (!line.json.empty()) {

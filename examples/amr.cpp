@@ -23,7 +23,6 @@
 #include "common/amr_stepper.hpp"
 #include "common/amr_summary.hpp"
 #include "common/cli.hpp"
-#include "common/output_file.hpp"
 #include "common/report_json.hpp"
 #include "common/stop_request.hpp"
 #include "common/text_file.hpp"
@@ -86,7 +85,8 @@ common::amr_summary simulate(const common::amr_command_line& o, const common::st
     if (!from) replaced = common::old_frames(now.settings, o.files.force);
     folder.emplace(now.settings.output_dir);
     common::check_own_names(now.settings, o.files);
-    common::check_output_file(common::history_path(now.settings));
+    common::check_own_files(now.settings, from ? from->frames_written : 0);
+    if (!o.checkpoint.empty()) common::check_for_checkpoint(now.settings);
     if (!o.plotfile.empty()) common::check_plotfile_folder(o.plotfile, now.settings, o.files);
   }
   // 2. Start.

@@ -3,12 +3,13 @@
 # Builds all example programs in build/dev, which is the build folder of the preset dev, and links them
 # into build/bin. Arguments name the programs to build instead, for instance: examples/build.sh nbody
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$(realpath "$0")")/.."
+all=(amr graph mandelbrot nbody quadrature quicksort rooted_tree search spatial tessellate tree_search)
 programs=("$@")
-[ $# -gt 0 ] || programs=(amr graph mandelbrot nbody quadrature quicksort rooted_tree search spatial tessellate tree_search)
+[ $# -gt 0 ] || programs=("${all[@]}")
 for program in "${programs[@]}"; do
-  [ -f "examples/$program.cpp" ] ||
-    { echo "examples/build.sh: there is no program '$program' in examples/" >&2; exit 2; }
+  printf '%s\0' "${all[@]}" | grep -qzxF -e "$program" ||
+    { echo "examples/build.sh: there is no program '$program'; there are ${all[*]}" >&2; exit 2; }
 done
 
 cmake/install_packages.sh

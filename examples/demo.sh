@@ -3,7 +3,7 @@
 # Builds the example quicksort and sorts a real file: the sizes of all files under /usr. Passes its
 # arguments to the example, for instance: examples/demo.sh --strategy binary --descending
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$(realpath "$0")")/.."
 
 examples/build.sh quicksort
 build=build/demo

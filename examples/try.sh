@@ -7,7 +7,7 @@
 # The first use builds the CPU executor in build/try, unless build/dev has it already. RAMIFY_BUILD
 # names another build folder. The command lines are printed; they also work without this script.
 set -euo pipefail
-root=$(cd "$(dirname "$0")/.." && pwd)
+root=$(realpath "$(dirname "$(realpath "$0")")/..") # "$0" may be a link
 usage() { echo "usage: examples/try.sh [--cpu] FILE.cu [ARGUMENT...]" >&2; exit 2; }
 
 on_gpu=no

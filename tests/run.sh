@@ -17,7 +17,7 @@ case "$*" in
   --all) level=all ;;
   *) echo "usage: tests/run.sh [--ci | --all]" >&2; exit 2 ;;
 esac
-cd "$(dirname "$0")/.."
+cd "$(dirname "$(realpath "$0")")/.."
 
 cmake/install_packages.sh
 # Optional packages. VTK: a download of 50 MB and 250 MB on disk, for one test. Chromium and

@@ -128,7 +128,9 @@ class amr_run {
 
   /// Builds the mesh for an initial state and fills it. Blocks are refined, level by level, where
   /// the criterion requires it. Waits for `stream`.
-  /// \param initial  `initial(where)` returns the primitive values at a point, on the device
+  /// \param initial  `initial(where)` returns the primitive values at a point, on the device; it is
+  ///         evaluated at 3 Gauss points along each axis of a cell, unless it has the member
+  ///         average() (cell_average.cuh), for features that are smaller than a cell
   /// \throws std::invalid_argument naming a field of `config`; unavailable if this build cannot run
   ///         on the configured backend or route; amr_error if a cell's initial values are invalid,
   ///         or the mesh needs more than mesh.max_blocks; cuda_error; device_launch_error
@@ -230,6 +232,7 @@ class amr_run {
 
   static const amr_config& validated(const amr_config& config, const amr_state* state = nullptr) {
     validate(config, dim);
+    detail::amr::validate_cells<real>(config.mesh, dim, n);
     if (state != nullptr) detail::amr::check_kind<Physics, n>(*state, config.mesh);
     constexpr backend here = RAMIFY_ON_CUDA ? backend::cuda : backend::cpu;
     if (config.backend != backend::automatic && config.backend != here) {

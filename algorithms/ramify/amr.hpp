@@ -92,9 +92,9 @@ struct amr_options : amr_config {
   amr_precision precision = amr_precision::double_;
   amr_criterion criterion = amr_criterion::gradient;
   int criterion_variable = 0;     ///< index of a primitive field
-  double gradient_floor = 1e-10;  ///< gradient_criterion::floor, >= 0
-  double loehner_filter = 0.01;   ///< loehner_criterion::filter, >= 0
-  double gamma = 1.4;             ///< ratio of specific heats of a gas, > 1
+  double gradient_floor = 1e-10;  ///< gradient_criterion::floor, in [0, 1e30]
+  double loehner_filter = 0.01;   ///< loehner_criterion::filter, in [0, 1e30]
+  double gamma = 1.4;             ///< ratio of specific heats of a gas, > 1, at most 1e6
   double end_time = 1;  ///< the customary end, >= 0; a simulation does not stop there by itself
 };
 

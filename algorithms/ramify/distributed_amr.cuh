@@ -204,6 +204,7 @@ class distributed_amr_run {
   /// Returns the configuration with the only route that there is.
   static amr_config validated(amr_config config, const communicator& ranks, cudaStream_t stream) {
     validate(config, dim);
+    detail::amr::validate_cells<real>(config.mesh, dim, n);
     validate_for_ranks(config);
     detail::cluster::check_kernel_backend(ranks, "distributed_amr_run");
     if (config.backend != backend::automatic && config.backend != ranks.backend()) {

@@ -130,6 +130,18 @@ amr_settings settings_from_json(const nlohmann::json& json) {
   }
 }
 
+void check_for_checkpoint(const amr_settings& settings) {
+  const auto options = to_json(settings);
+  for (const auto& [name, value] : options.items()) {
+    try {
+      static_cast<void>(value.dump());
+    } catch (const nlohmann::json::exception&) {
+      throw std::invalid_argument("--" + name +
+                                  " is not UTF-8 text, and --checkpoint can store no other");
+    }
+  }
+}
+
 void write_amr_checkpoint(const std::filesystem::path& path, const amr_checkpoint& from) {
   const ramify::amr_state& state = from.state;
   nlohmann::json counts{{"time", state.time}, {"roots", state.roots}};

@@ -43,6 +43,10 @@ struct amr_checkpoint {
   std::vector<double> first_totals;  ///< totals of the conserved fields at the start
 };
 
+/// Checks that a checkpoint can contain the settings: texts must be UTF-8.
+/// \throws std::invalid_argument naming the option
+void check_for_checkpoint(const amr_settings& settings);
+
 /// Writes a checkpoint.
 /// \throws bad_output naming the file, which is then unchanged
 void write_amr_checkpoint(const std::filesystem::path& path, const amr_checkpoint& from);

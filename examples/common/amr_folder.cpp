@@ -74,6 +74,22 @@ void check_own_names(const amr_settings& s, const file_options& files) {
   }
 }
 
+void check_own_files(const amr_settings& s, std::uint32_t first) {
+  check_output_file(history_path(s));
+  if (s.frames == 0) return;
+  check_output_file(series_path(s));
+  bool exists = true;
+  for (std::uint32_t number = first; exists && number >= first; ++number) {
+    exists = false;
+    for (const char* const extension : {".vtu", ".png"}) {
+      const fs::path frame = frame_path(s, number).string() + extension;
+      check_output_file(frame);
+      std::error_code ignored;
+      exists = exists || fs::exists(frame, ignored);
+    }
+  }
+}
+
 void check_plotfile_folder(const std::string& plotfile, const amr_settings& s,
                            const file_options& files) {
   fs::path folder = without_links("--plotfile", plotfile);
@@ -107,6 +123,8 @@ std::vector<fs::path> old_frames(const amr_settings& s, bool force) {
                                 "such as " + std::ranges::min(found).filename().string() +
                                 "; choose another folder, or replace them with --force");
   }
+  if (force) replace_read_only_files();
+  for (const fs::path& old : found) check_output_file(old);
   return found;
 }
 

@@ -39,13 +39,19 @@ class run_folder {
 /// \throws std::invalid_argument naming the option
 void check_own_names(const amr_settings&, const file_options&);
 
+/// Checks that the program can write its files in the folder, which must exist: the history, the
+/// list of frames, and the frames from number `first` on, also those that exist.
+/// \throws bad_output naming the file
+void check_own_files(const amr_settings&, std::uint32_t first);
+
 /// Checks that the folder of --plotfile can be written, and that the run writes and reads nothing
 /// else in it. The folder of the run must exist.
 /// \throws std::invalid_argument naming the option; bad_output naming the folder
 void check_plotfile_folder(const std::string& plotfile, const amr_settings&, const file_options&);
 
 /// Returns the frames of earlier runs in the folder of a new run, and the list of these frames.
-/// \throws std::invalid_argument naming one of them unless `force`
+/// \throws std::invalid_argument naming one of them unless `force`; bad_output naming one that the
+///         program cannot replace
 [[nodiscard]] std::vector<std::filesystem::path> old_frames(const amr_settings&, bool force);
 
 /// \throws bad_output naming the first file that cannot be removed

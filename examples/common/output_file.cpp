@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -120,6 +121,37 @@ class temporary_file {
   std::string name_;
 };
 
+// The bits of statx::stx_attributes; older C libraries do not define the second one.
+constexpr std::uint64_t append_only = 0x20;
+constexpr std::uint64_t mount_root = 0x2000;
+
+/// Returns whether a file or folder has an attribute. Returns false if the system cannot say.
+bool has_attribute(const fs::path& file, std::uint64_t attribute) {
+  struct statx about {};
+  return ::statx(AT_FDCWD, file.c_str(), 0, STATX_TYPE, &about) == 0 &&
+         (about.stx_attributes & attribute) != 0;
+}
+
+/// Checks that the system allows a write to replace `to` by the temporary file. The system refuses
+/// it if the old file is immutable, append-only, a mount point, or of another user in a folder with
+/// the sticky bit. An attempt to rename a file to the name of a folder always fails, but the system
+/// checks the permissions first.
+void check_rename(const fs::path& path, const destination& to, const temporary_file& temporary) {
+  const fs::path folder =
+      to.file.parent_path() / (".part" + std::to_string(::getpid()) + ".folder");
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return;
+  std::error_code why;
+  const auto try_to_rename = [&](const char* name) {
+    if (why || ::rename(name, folder.c_str()) == 0 || errno == EISDIR) return;
+    if (errno == EPERM || errno == EACCES || errno == EBUSY || errno == EROFS) why = last_error();
+  };
+  try_to_rename(temporary.name().c_str());
+  if (to.old) try_to_rename(to.file.c_str());
+  ::rmdir(folder.c_str());
+  if (why) fail(path, why);
+  if (to.old && has_attribute(to.file, mount_root)) fail(path, "it is a mount point");
+}
+
 void write_whole(const fs::path& path, const std::function<void(std::ostream&)>& write,
                  bool to_disk) {
   if (path == "-") {
@@ -164,7 +196,14 @@ void write_file_to_disk(const fs::path& path, const std::function<void(std::ostr
 }
 
 void check_output_file(const fs::path& path) {
-  if (path != "-") const temporary_file removed_at_once(path, destination_of(path));
+  if (path == "-") return;
+  const destination to = destination_of(path);
+  const fs::path folder = to.file.parent_path();
+  if (has_attribute(folder.empty() ? fs::path(".") : folder, append_only)) {
+    fail(path, "its folder is append-only");
+  }
+  const temporary_file removed_at_once(path, to);
+  check_rename(path, to, removed_at_once);
 }
 
 void replace_read_only_files() { read_only_files_are_replaced = true; }

@@ -30,7 +30,8 @@ void write_file_to_disk(const std::filesystem::path& path,
                         const std::function<void(std::ostream&)>& write);
 
 /// Checks, before the content of a file is computed, that write_file() can write it: creates the
-/// temporary file and removes it. \throws bad_output
+/// temporary file and removes it, and checks that an old file can be replaced. A full disk is not
+/// found. \throws bad_output
 void check_output_file(const std::filesystem::path& path);
 
 /// Lets all later writes of the program replace read-only files.

@@ -229,7 +229,13 @@ void check_plotfile(const fs::path& folder, bool replace) {
     }
   }
   const plotfile_folder trial(part_of_plotfile(folder, ::getpid()));
-  trial.create({});
+  const std::string deepest = level_name(ramify::detail::amr::max_levels - 1);
+  trial.create({deepest});
+  try {
+    check_output_file(trial.path() / deepest / data_name(0));
+  } catch (const bad_output& e) {
+    fail_to_write(folder, std::string("its files: ") + e.what());
+  }
   if (exists) trial.try_to_replace(whole);
 }
 

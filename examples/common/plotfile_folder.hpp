@@ -27,6 +27,8 @@ class plotfile_folder {
   plotfile_folder(const plotfile_folder&) = delete;
   plotfile_folder& operator=(const plotfile_folder&) = delete;
 
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
   /// Makes the folder and folders in it. A folder that a killed process has left is removed.
   void create(const std::vector<std::string>& subfolders) const;
 

@@ -5,7 +5,7 @@
 #   examples/ladders/run.sh [program...]
 # Without a program, builds all ladders and runs those that this machine can run.
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
+here=$(dirname "$(realpath "$0")")
 root=$here/../..
 
 programs=()
@@ -34,7 +34,7 @@ failed=0
 for program in "${programs[@]}"; do
   name=$(basename "$program")
   name=${name#ladder_}
-  if [ ! -d "$here/${name%_cuda}" ]; then
+  if [ ! -f "$here/${name%_cuda}/ladder.cu" ]; then
     echo "there is no ladder '${name%_cuda}'" >&2
     exit 2
   fi

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The compiled facade of flow on adaptive meshes: options, results, saved states.
+#include <array>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <limits>
@@ -91,6 +92,34 @@ BOOST_AUTO_TEST_CASE(bad_options_are_rejected_by_name) {
   check_rejected(with([](auto& o) { o.loehner_filter = NAN; }),
                  "amr_options.loehner_filter is nan");
   check_rejected(with([](auto& o) { o.gamma = 1; }), "amr_options.gamma is 1");
+  check_rejected(with([](auto& o) { o.gamma = 1e300; }), "amr_options.gamma is 1e+300");
+  check_rejected(with([](auto& o) {
+                   o.precision = amr_precision::float_;
+                   o.gamma = 1 + 1e-9;
+                 }),
+                 "amr_options.gamma is 1; it must be in [1 + 1e-5, 1e6]");
+  check_rejected(with([](auto& o) { o.gradient_floor = 1e300; }),
+                 "amr_options.gradient_floor is 1e+300; it must be in [0, 1e30]");
+  check_rejected(with([](auto& o) {
+                   o.mesh.lower = {-1e300, -1e300, -1e300};
+                   o.mesh.upper = {1e300, 1e300, 1e300};
+                 }),
+                 "amr_mesh_config.lower[0] is -1e+300; it must be in [-1e90, 1e90]");
+  check_rejected(with([](auto& o) {
+                   o.mesh.upper = {1e-200, 1e-200, 1};
+                 }),
+                 "amr_mesh_config.upper[0] is 1e-200; it must be so far above lower that the "
+                 "finest cells have edges of at least 1e-90");
+  check_rejected(with([](auto& o) {
+                   o.mesh.lower[1] = 1e17;
+                   o.mesh.upper[1] = 1e17 + 16;
+                 }),
+                 "amr_mesh_config.upper[1] is 1e+17; it must be so far above lower that rounding");
+  check_rejected(with([](auto& o) {
+                   o.precision = amr_precision::float_;
+                   o.mesh.upper[0] = 1e30;
+                 }),
+                 "amr_mesh_config.upper[0] is 1e+30; it must be in [-1e18, 1e18] for float");
   check_rejected(with([](auto& o) { o.end_time = INFINITY; }), "amr_options.end_time is inf");
   check_rejected(with([](auto& o) { o.mesh.roots[1] = 0; }), "amr_mesh_config.roots[1]");
   check_rejected(with([](auto& o) { o.regrid.patience = 0; }), "amr_regrid_config.patience");
@@ -181,6 +210,75 @@ BOOST_AUTO_TEST_CASE(totals_are_the_sums_over_the_leaves_and_are_conserved,
   for (std::size_t v = 0; v < sums.size(); ++v) {
     BOOST_TEST(std::abs(last[v] - sums[v]) < 1e-13);
     BOOST_TEST(std::abs(last[v] - first[v]) < 1e-13);
+  }
+}
+
+/// Returns the energy of a blast and of the cold gas around it, for the domain of the problem.
+double energy_of_blast(int dimensions) {
+  const double pi = 3.14159265358979323846;
+  const double ball = dimensions == 2 ? pi * 0.0025 : 4 * pi / 3 * 0.000125;
+  return (dimensions == 2 ? 0.311357 : 0.851072) + 1e-5 / 0.4 * (std::pow(2.4, dimensions) - ball);
+}
+
+BOOST_AUTO_TEST_CASE(a_blast_has_its_energy_on_each_mesh,
+                     *boost::unit_test::precondition(tests::not_under_thread_sanitizer)) {
+  const auto check = [](int dimensions, std::array<unsigned, 3> roots, int levels,
+                        amr_precision precision, double tolerance) {
+    amr_options options = small(amr_problem::sedov, dimensions);
+    options.mesh.roots = roots;
+    options.mesh.max_level = levels;
+    options.precision = precision;
+    const amr_simulation blast(options);
+    const double off = blast.totals().back() / energy_of_blast(dimensions) - 1;
+    BOOST_TEST_CONTEXT(dimensions << " dimensions, " << roots[0] << " x " << roots[1] << " x "
+                                  << roots[2] << " blocks, " << levels << " levels") {
+      BOOST_TEST(std::abs(off) < tolerance);
+      BOOST_TEST(blast.report().finest_level == levels);
+    }
+  };
+  int piece = 0;
+  for (const int dimensions : {2, 3}) {
+    for (unsigned blocks = 1; blocks <= 8; ++blocks) {
+      for (const int levels : {0, 1, 2, 3}) {
+        // In 3D, all levels on the smallest meshes, and one number of levels on some others.
+        const bool chosen = dimensions == 2 || blocks <= 2 ||
+                            (blocks % 4 == unsigned(3 - levels) && blocks != 6 && blocks != 7) ||
+                            tests::all_cases();
+        if (!chosen || tests::left_out(piece, 5)) continue;
+        check(dimensions, {blocks, blocks, blocks}, levels, amr_precision::double_, 1e-13);
+      }
+    }
+    check(dimensions, {1, 3, 2}, 2, amr_precision::double_, 1e-13);
+    check(dimensions, {5, 2, 7}, 1, amr_precision::double_, 1e-13);
+    check(dimensions, {1, 1, 1}, 2, amr_precision::float_, 1e-6);
+    check(dimensions, {3, 2, 1}, 1, amr_precision::float_, 1e-6);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_ball_has_its_volume_on_each_mesh,
+                     *boost::unit_test::precondition(tests::not_under_thread_sanitizer)) {
+  const double pi = 3.14159265358979323846;
+  for (const int dimensions : {2, 3}) {
+    for (const unsigned blocks : {1u, 3u}) {
+      amr_options options = small(amr_problem::vortex_in_box, dimensions);
+      options.mesh.roots = {blocks, 2 * blocks, blocks};
+      const double ball = dimensions == 2 ? pi * 0.0225 : 4 * pi / 3 * 0.003375;
+      BOOST_TEST(std::abs(amr_simulation(options).totals()[0] / ball - 1) < 1e-13);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(huge_and_tiny_domains_have_their_volumes) {
+  for (const double edge : {1e-80, 1e80}) {
+    amr_options options = small(amr_problem::sod, 3);
+    options.mesh.upper = {edge, edge, edge};
+    options.mesh.max_level = 0;
+    amr_simulation gas(options);
+    gas.advance(2);
+    // One side of the plane, with the density 1 or 0.125.
+    const double mass = (edge < 0.5 ? 1 : 0.125) * edge * edge * edge;
+    BOOST_TEST(std::abs(gas.totals()[0] / mass - 1) < 1e-12);
+    BOOST_TEST(gas.time() > 0);
   }
 }
 

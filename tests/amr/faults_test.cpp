@@ -104,6 +104,8 @@ BOOST_AUTO_TEST_CASE(each_field_of_the_configuration_is_validated) {
   refuse(matter::scalar_3d, "roots[2] is 0", [](amr_config& c) { c.mesh.roots[2] = 0; });
   refuse_2d("lower[0] is nan", [](amr_config& c) { c.mesh.lower[0] = no_number; });
   refuse_2d("upper[1] is 0", [](amr_config& c) { c.mesh.upper[1] = 0; });
+  refuse_2d("upper[1] is 1e+300; it must be in [-1e90, 1e90]",
+            [](amr_config& c) { c.mesh.upper[1] = 1e300; });
   refuse_2d("upper[1] is inf", [](amr_config& c) { c.mesh.upper[1] = infinity; });
   refuse_2d("sides[0]", [](amr_config& c) { c.mesh.sides[0][0] = boundary::outflow; });
   refuse_2d("sides[1] is 7", [](amr_config& c) { c.mesh.sides[1][1] = boundary(7); });

@@ -82,6 +82,15 @@ struct initial_state {
     return at(where, 0);
   }
 
+  template <class AnyPhysics>
+  [[nodiscard]] __device__ values average(const AnyPhysics& physics,
+                                          const initial_cell<double, dim>& cell) const {
+    if constexpr (is_gas) {
+      if (s.initial == initial_kind::blast) return blast().average(physics, cell);
+    }
+    return average_by_points(*this, physics, cell);
+  }
+
   /// The exact solution, where it is known.
   [[nodiscard]] __host__ __device__ values at(const double (&where)[dim], double time) const {
     if constexpr (is_gas) {
@@ -92,6 +101,14 @@ struct initial_state {
   }
 
  private:
+  [[nodiscard]] __host__ __device__ sedov<double, dim> blast() const {
+    sedov<double, dim> ball;
+    for (int axis = 0; axis < dim; ++axis) ball.center[axis] = s.center[axis];
+    ball.radius = s.width;
+    ball.gamma = s.gamma;
+    return ball;
+  }
+
   [[nodiscard]] __host__ __device__ values scalar_at(const double (&where)[dim],
                                                      double time) const {
     double from[dim];
@@ -135,13 +152,7 @@ struct initial_state {
         tube.axis = s.axis;
         return tube(where);
       }
-      case initial_kind::blast: {
-        sedov<double, dim> blast;
-        for (int axis = 0; axis < dim; ++axis) blast.center[axis] = s.center[axis];
-        blast.radius = s.width;
-        blast.gamma = s.gamma;
-        return blast(where);
-      }
+      case initial_kind::blast: return blast()(where);
       case initial_kind::sound:
       case initial_kind::entropy: {
         linear_wave<double, dim> wave;

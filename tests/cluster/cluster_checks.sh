@@ -3,7 +3,7 @@
 # folder as its arguments, and sources this file, which makes the folder anew and enters it.
 program=$1
 work=$2
-start_ranks=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/mpirun.sh
+start_ranks=$(dirname "$(realpath "${BASH_SOURCE[0]}")")/mpirun.sh
 common=(--backend cpu) # options of all runs
 output=several         # what a refused run must not write
 rm -rf "$work"

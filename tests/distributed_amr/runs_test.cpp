@@ -202,6 +202,32 @@ BOOST_DATA_TEST_CASE(a_scalar_in_3d_with_regrids, data::make(subcycling), subcyc
   compare<scalar>(moving<scalar>(subcycle), subcycle ? 3 : 6, {subcycle ? 4 : 7});
 }
 
+BOOST_AUTO_TEST_CASE(a_blast_smaller_than_a_cell_has_its_energy_on_any_number_of_ranks) {
+  setting s;
+  s.config.mesh.roots = {2, 1, 1};
+  s.config.mesh.max_level = 3;
+  for (auto& sides : s.config.mesh.sides) {
+    sides = {ramify::boundary::outflow, ramify::boundary::outflow};
+  }
+  s.initial = initial_kind::blast;
+  s.variable = 3;  // pressure
+  s.width = 0.002;
+  s.center[0] = 0.31;
+  s.center[1] = 0.47;
+  std::vector<double> expected;
+  if (is_first()) {
+    expected = start<gas>(s).totals();
+    const double cold = 1e-5 / 0.4 * (1 - 3.14159265358979 * 4e-6);
+    BOOST_TEST(std::abs(expected[3] / (0.311357 + cold) - 1) < 1e-13);
+  }
+  for (const int size : {2, 7}) {
+    on_ranks(size, [&](communicator& ranks) {
+      const auto totals = start<gas>(ranks, s).totals();
+      if (ranks.rank() == 0) BOOST_TEST(totals == expected);
+    });
+  }
+}
+
 // The negative control: other values have other bits.
 BOOST_AUTO_TEST_CASE(another_time_step_changes_the_bits) {
   setting s = moving<gas>(false);

@@ -76,6 +76,25 @@ mkfifo pipe
 printf 'old\n' >readonly && chmod 444 readonly
 cp readonly readonly.html && cp readonly readonly.json
 name=$(printf '%0250d' 0)
+# Files of this user in a folder in which others may create files, but not replace these.
+mkdir -p sticky/run sticky/frames && chmod 1777 sticky sticky/run sticky/frames
+for file in old old.png old.html old.json old.ply run/history.csv frames/kelvin-helmholtz_0003.vtu; do
+  echo old >"sticky/$file" && chmod 666 "sticky/$file"
+done
+# Runs a program as another user. If that is not possible, ends the case as expected.
+other() {
+  timeout 20 setpriv --reuid=65534 --regid=65534 --clear-groups "$bin/$1" "${@:2}"
+}
+if [ "$(id -u)" != 0 ] || ! setpriv --reuid=65534 --regid=65534 --clear-groups sh -c \
+  'test -x "$0/amr" && test -w sticky' "$bin" 2>/dev/null; then
+  other() { echo "sticky/old: Operation not permitted" >&2 && return 5; }
+fi
+# Runs a program while a file is a mount point. If that is not possible, ends the case as expected.
+as_mount_point() {
+  unshare -m sh -c 'mount --bind in/n "$0" 2>/dev/null' "$1" 2>/dev/null ||
+    { echo "it is a mount point" >&2 && return 5; }
+  unshare -m sh -c 'mount --bind in/n "$0" && exec timeout 20 "$@"' "$1" "$bin/$2" "${@:3}"
+}
 cksum in/* >before
 
 cases=0
@@ -322,6 +341,33 @@ done <<'TABLE'
 5 ~ cannot write folder/new/n/c: no such folder ~ amr --output-dir folder/new --checkpoint folder/new/n/c; s=$?; [ ! -e folder/new ] || s=9; exit $s
 5 ~ cannot make folder/new/00 ~ amr --output-dir "folder/new/$name$name"; s=$?; [ ! -e folder/new ] || s=9; exit $s
 5 ~ history.csv: it is not a regular file ~ mkdir -p folder/new/history.csv; timeout 5 "$bin/amr" --max-level 9 --output-dir folder/new; s=$?; rmdir -p folder/new/history.csv; mkdir -p folder; exit $s
+# ---- output files that cannot be replaced: found before work ----
+5 ~ Operation not permitted ~ other quicksort --generate uniform --n 9 --backend cpu --output sticky/old
+5 ~ Operation not permitted ~ other quicksort --generate uniform --n 9 --backend cpu --report sticky/old.json
+5 ~ Operation not permitted ~ other nbody --plummer 100000 --steps 100000 --backend cpu --quiet --output sticky/old
+5 ~ Operation not permitted ~ other nbody --plummer 100000 --steps 100000 --backend cpu --quiet --image sticky/old.png
+5 ~ Operation not permitted ~ other nbody --plummer 100000 --steps 100000 --backend cpu --quiet --trace sticky/old.html
+5 ~ Operation not permitted ~ other rooted_tree --generate path --n 5 --backend cpu --output sticky/old
+5 ~ Operation not permitted ~ other tree_search --tree T3XXL --backend cpu --trace sticky/old.json
+5 ~ Operation not permitted ~ other graph --generate grid --side 10 --source 0 --backend cpu --output sticky/old
+5 ~ Operation not permitted ~ other mandelbrot --width 70 --height 50 --backend cpu --image sticky/old.png
+5 ~ Operation not permitted ~ other tessellate --teapot --backend cpu --output sticky/old.ply
+5 ~ Operation not permitted ~ other quadrature --dimensions 2 --backend cpu --report sticky/old.json
+5 ~ Operation not permitted ~ other spatial --generate uniform --n 9 --backend cpu --tree sticky/old.png
+5 ~ Operation not permitted ~ other search queens --n 27 --backend cpu --report sticky/old.json
+5 ~ Operation not permitted ~ other amr --max-level 9 --backend cpu --checkpoint sticky/old --output-dir sticky/new
+5 ~ Operation not permitted ~ other amr --max-level 9 --backend cpu --output-dir sticky/run
+5 ~ Operation not permitted ~ other amr --max-level 9 --backend cpu --force --output-dir sticky/frames
+5 ~ it is a mount point ~ : >folder/m; as_mount_point folder/m quicksort --generate uniform --n 9 --backend cpu --output folder/m; s=$?; rm folder/m; exit $s
+# ---- paths that are not UTF-8 ----
+2 ~ --output-dir is not UTF-8 text, and --checkpoint can store no other ~ amr --max-level 9 --backend cpu --output-dir folder/$'\xff' --checkpoint o; s=$?; [ ! -e folder/$'\xff' ] || s=9; exit $s
+0 ~ - ~ amr --max-level 0 --frames 0 --t-end 1e-9 --backend cpu --output-dir folder/$'\xff' --report json >o && rm -r folder/$'\xff'
+0 ~ - ~ flow --checkpoint folder/$'\xff' && [ -s folder/$'\xff' ] && rm folder/$'\xff'
+0 ~ - ~ sort3 --output folder/$'\xff' && rm folder/$'\xff'
+0 ~ - ~ search --trace folder/$'\xff.html' --report folder/$'\xff.json' && rm folder/*.html folder/*.json
+# ---- initial states smaller than a cell ----
+0 ~ - ~ for b in 1 2 3x1x2; do amr --problem sedov --dim 3 --blocks $b --max-level 2 --frames 0 --t-end 1e-9 --backend cpu --output-dir d --report json >o && grep -A 1 '"name": "energy"' o | grep -q '0[.]85141758' || exit 1; done
+0 ~ - ~ for b in 1 5; do amr --problem sedov --blocks $b --max-level 1 --frames 0 --t-end 1e-9 --backend cpu --output-dir d --report json >o && grep -A 1 '"name": "energy"' o | grep -q '0[.]31150080' || exit 1; done
 # ---- replaced files ----
 0 ~ - ~ echo old >o; chmod 640 o; sort3 --output o && [ "$(stat -c %a o)" = 640 ] && [ "$(head -n 1 o)" = 1 ]
 0 ~ - ~ echo old >o; chmod 600 o; fly --output o && [ "$(stat -c %a o)" = 600 ]

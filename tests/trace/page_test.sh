@@ -13,7 +13,7 @@ if [ -z "$browser" ]; then
   echo "SKIPPED: needs Chromium: apt-get install chromium"
   exit 77
 fi
-checks=$(cd "$(dirname "$0")" && pwd)/page_checks.js
+checks=$(dirname "$(realpath "$0")")/page_checks.js
 rm -rf "$2"
 mkdir -p "$2"
 "$1" "$2" >"$2/counts"

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <ramify/runtime/granularity.hpp>
 #include <ramify/runtime/options.hpp>
 #include <ramify/runtime/report.hpp>
@@ -54,8 +55,8 @@ enum class limiter { minmod, van_leer, monotonized_central };
 /// The domain and its blocks. In two dimensions the third entry of each triple is not read.
 struct amr_mesh_config {
   std::array<unsigned, 3> roots{1, 1, 1};  ///< root blocks along each axis, in [1, 4096]
-  std::array<double, 3> lower{0, 0, 0};    ///< corner of the domain
-  std::array<double, 3> upper{1, 1, 1};    ///< the opposite corner, above `lower`
+  std::array<double, 3> lower{0, 0, 0};    ///< corner of the domain; within 1e90, for float 1e18
+  std::array<double, 3> upper{1, 1, 1};    ///< the opposite corner, above `lower`; likewise
   /// [axis][0: the lower side, 1: the upper side]
   std::array<std::array<boundary, 2>, 3> sides{};
   ramify::balance balance = ramify::balance::face;
@@ -171,6 +172,33 @@ inline void validate(const amr_mesh_config& mesh, int dimensions) {
   const std::size_t most = mesh.max_blocks;
   require(most == 0 || (double(most) >= blocks && most <= 1u << 30), "amr_mesh_config.max_blocks",
           most, "0 (no limit), or at least the number of root blocks and at most 2^30");
+}
+
+/// Checks that numbers of type Real can describe the cells of a valid mesh, with n cells along the
+/// edge of a block: that squares of lengths, and volumes in double, are in their range, and that
+/// the cells of level 0 have different places.
+/// \throws std::invalid_argument naming the field and its range
+template <class Real>
+void validate_cells(const amr_mesh_config& mesh, int dimensions, int n) {
+  constexpr bool is_double = sizeof(Real) > 4;
+  constexpr double largest = is_double ? 1e90 : 1e18;
+  const char* const range = is_double ? "in [-1e90, 1e90]" : "in [-1e18, 1e18] for float";
+  for (std::size_t axis = 0; axis < std::size_t(dimensions); ++axis) {
+    const std::string which = "[" + std::to_string(axis) + "]";
+    const double lower = mesh.lower[axis];
+    const double upper = mesh.upper[axis];
+    require(std::fabs(lower) <= largest, "amr_mesh_config.lower" + which, lower, range);
+    require(std::fabs(upper) <= largest, "amr_mesh_config.upper" + which, upper, range);
+    const double cell = (upper - lower) / (double(mesh.roots[axis]) * n);
+    require(cell / double(1u << mesh.max_level) >= 1 / largest, "amr_mesh_config.upper" + which,
+            upper,
+            std::string("so far above lower that the finest cells have edges of at least ") +
+                (is_double ? "1e-90" : "1e-18"));
+    const double far = std::fmax(std::fabs(lower), std::fabs(upper));
+    require(cell > 2 * far * double(std::numeric_limits<Real>::epsilon()),
+            "amr_mesh_config.upper" + which, upper,
+            "so far above lower that rounding does not merge the cells of level 0");
+  }
 }
 
 /// \throws std::invalid_argument naming the field and its range

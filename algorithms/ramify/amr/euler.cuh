@@ -18,7 +18,9 @@ namespace ramify::inline RAMIFY_BUILD {
 ///
 /// The conserved values of a cell are density, momentum along each axis, and total energy (internal
 /// and kinetic), all per volume. The primitive values, in the same order, are density, velocity
-/// along each axis, and pressure. The caller chooses the units; they must be consistent.
+/// along each axis, and pressure. The caller chooses the units; they must be consistent. Floors
+/// replace densities and pressures below them without an error, so they must be far below those of
+/// the flow in its units.
 ///
 /// Mirrored input gives mirrored results, bit by bit. In two dimensions, input with x and y
 /// exchanged gives results with x and y exchanged, bit by bit.

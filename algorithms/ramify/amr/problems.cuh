@@ -2,33 +2,23 @@
 #pragma once
 
 /// \file
-/// The initial states of standard problems.
+/// The initial states of standard problems of a gas, and those of scalar_problems.cuh.
 ///
 /// Each is a functor that returns the primitive values at a point: density, velocity along each
 /// axis and pressure for euler.cuh, the concentration for advection.cuh. amr_run averages the
-/// conserved values over points of each cell. The domains, boundaries and end times in the comments
-/// are those of the sources.
+/// conserved values over each cell. Features that can be smaller than a cell have a member
+/// average() (cell_average.cuh): masses and energies do not depend on the mesh. The domains,
+/// boundaries and end times in the comments are those of the sources.
 
 #include <cmath>
 #include <numbers>
+#include <ramify/amr/ball_overlap.cuh>
+#include <ramify/amr/cell_average.cuh>
+#include <ramify/amr/scalar_problems.cuh>
 #include <ramify/amr/state.cuh>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
-namespace ramify::detail::amr::inline RAMIFY_BUILD {
-
-/// Returns the square of the distance between two points.
-template <class Real, int dim>
-__host__ __device__ Real distance2_between(const Real (&a)[dim], const Real (&b)[dim]) {
-  Real sum = 0;
-  for (int i = 0; i < dim; ++i) sum += times(a[i] - b[i], a[i] - b[i]);
-  return sum;
-}
-
-}  // namespace ramify::detail::amr::inline RAMIFY_BUILD
-
 namespace ramify::inline RAMIFY_BUILD {
-
-// ---- gas ----
 
 /// Two gases at rest, side by side: a rarefaction runs left, a contact and a shock run right. G. A.
 /// Sod, J. Comput. Phys. 27 (1978) 1. Domain 0 to 1, outflow, gamma 1.4, end 0.2.
@@ -48,7 +38,24 @@ struct sod {
   Real right_pressure = Real(0.1);
 
   [[nodiscard]] __host__ __device__ values operator()(const Real (&where)[dim]) const {
-    const bool is_left = where[axis] < position;
+    return side(where[axis] < position);
+  }
+
+  /// Returns the averages over a cell: exact, also if the plane cuts the cell.
+  template <class Physics>
+  [[nodiscard]] __device__ values average(const Physics& physics,
+                                          const initial_cell<Real, dim>& cell) const {
+    const double edge = cell.upper[axis] - cell.lower[axis];
+    const double left = (static_cast<double>(position) - cell.lower[axis]) / edge;
+    // A plane this close to a face is meant to be there.
+    constexpr double least = sizeof(Real) > 4 ? 1e-14 : 1e-5;
+    if (!(left > least && left < 1 - least)) return average_by_points(*this, physics, cell);
+    return static_cast<Real>(left) * physics.to_conserved(side(true)) +
+           static_cast<Real>(1 - left) * physics.to_conserved(side(false));
+  }
+
+ private:
+  [[nodiscard]] __host__ __device__ values side(bool is_left) const {
     values gas{};
     gas[0] = is_left ? left_density : right_density;
     gas[1 + axis] = is_left ? left_velocity : right_velocity;
@@ -63,8 +70,8 @@ struct sod {
 /// Domain: -1.2 to 1.2 along each axis, outflow; or one quadrant, 0 to 1.2, with reflecting sides
 /// in the planes through the center.
 ///
-/// If cells do not resolve the ball, the energy in the mesh differs from `energy`. In this case,
-/// scale `energy` or choose a radius of several cells.
+/// The energy in the mesh is exact, also if the ball is smaller than a cell: each cell gets the
+/// part that is in it. It is `energy`, and that of the cold gas outside of the ball.
 template <class Real, int dim>
 struct sedov {
   using values = state<Real, dim + 2>;
@@ -84,6 +91,21 @@ struct sedov {
     const bool inside = detail::amr::distance2_between(where, center) < radius * radius;
     gas[dim + 1] = inside ? (gamma - 1) * energy / volume() : cold_pressure;
     return gas;
+  }
+
+  /// Returns the averages over a cell, exact up to rounding.
+  template <class Physics>
+  [[nodiscard]] __device__ values average(const Physics& physics,
+                                          const initial_cell<Real, dim>& cell) const {
+    const auto inside = detail::amr::overlap_of(cell, center, radius);
+    if (inside.of_box == 1 || !(inside.of_ball > 0)) return average_by_points(*this, physics, cell);
+    double cell_volume = 1;
+    for (const Real edge : cell.spacing) cell_volume *= double(edge);
+    const double hot = double(gamma - 1) * (double(energy) * inside.of_ball / cell_volume);
+    values gas{};
+    gas[0] = density;
+    gas[dim + 1] = static_cast<Real>(hot + double(cold_pressure) * (1 - inside.of_box));
+    return physics.to_conserved(gas);
   }
 
   /// Returns the volume of the ball.
@@ -130,6 +152,17 @@ struct kelvin_helmholtz {
     gas[dim + 1] = pressure;
     return gas;
   }
+
+  /// Returns the averages over a cell. Cells larger than the layers are divided along y.
+  template <class Physics>
+  [[nodiscard]] __device__ values average(const Physics& physics,
+                                          const initial_cell<Real, dim>& cell) const {
+    if (!(cell.spacing[1] > 2 * width)) return average_by_points(*this, physics, cell);
+    int pieces[dim];
+    for (int& each : pieces) each = 1;
+    pieces[1] = detail::amr::pieces_of(cell.spacing[1], width, 256);
+    return average_by_points(*this, physics, cell, pieces);
+  }
 };
 
 /// The waves of linear_wave.
@@ -159,6 +192,18 @@ struct linear_wave {
 
   [[nodiscard]] __host__ __device__ values operator()(const Real (&where)[dim]) const {
     return at(where, 0);
+  }
+
+  /// Returns the averages over a cell. Cells larger than a quarter of a wavelength are divided.
+  template <class Physics>
+  [[nodiscard]] __device__ values average(const Physics& physics,
+                                          const initial_cell<Real, dim>& cell) const {
+    int pieces[dim];
+    for (int i = 0; i < dim; ++i) {
+      const Real waves = std::fabs(detail::amr::times(crests[i], cell.spacing[i]));
+      pieces[i] = detail::amr::pieces_of(waves, Real(0.25), 8);
+    }
+    return average_by_points(*this, physics, cell, pieces);
   }
 
   /// Returns the exact solution up to terms of order amplitude^2.
@@ -211,82 +256,6 @@ struct linear_wave {
     Real squares = 0;
     for (int i = 0; i < dim; ++i) squares += detail::amr::times(crests[i], crests[i]);
     return std::sqrt(squares);
-  }
-};
-
-// ---- passive scalars ----
-
-/// The value is exp(-r^2 / (2 width^2)), smooth everywhere. Domain: the unit square (cube),
-/// periodic. With the default width and the center of the domain as its center, the values at the
-/// boundary are negligible. With a uniform_velocity of whole numbers it returns to its initial
-/// state at time 1.
-template <class Real, int dim>
-struct gaussian {
-  using values = state<Real, 1>;
-
-  Real center[dim];
-  Real width = Real(0.05);  ///< standard deviation, > 0
-  Real height = 1;
-  Real background = 0;
-
-  [[nodiscard]] __host__ __device__ values operator()(const Real (&where)[dim]) const {
-    const Real r2 = detail::amr::distance2_between(where, center);
-    return {background + detail::amr::times(height, std::exp(-r2 / (2 * width * width)))};
-  }
-};
-
-/// The value is (1 + cos(pi r / radius)) / 2 inside the radius, and 0 outside. Its slope is
-/// continuous. R. J. LeVeque, SIAM J. Numer. Anal. 33 (1996) 627, uses half the height. With
-/// reversing_vortex the customary center is (0.5, 0.75), in 3D (0.35, 0.35, 0.35), and the radius
-/// 0.15.
-template <class Real, int dim>
-struct cosine_hump {
-  using values = state<Real, 1>;
-
-  Real center[dim];
-  Real radius = Real(0.15);  ///< > 0
-
-  [[nodiscard]] __host__ __device__ values operator()(const Real (&where)[dim]) const {
-    const Real r = std::sqrt(detail::amr::distance2_between(where, center)) / radius;
-    if (!(r < 1)) return {Real(0)};
-    return {Real(0.5) * (1 + std::cos(std::numbers::pi_v<Real> * r))};
-  }
-};
-
-/// The value is 1 in a ball and 0 outside. With reversing_vortex it has the center and radius of
-/// cosine_hump; in 2D the vortex stretches it to a filament (W. J. Rider, D. B. Kothe, J. Comput.
-/// Phys. 141 (1998) 112), in 3D to a sheet (Enright et al., advection.cuh).
-template <class Real, int dim>
-struct solid_ball {
-  using values = state<Real, 1>;
-
-  Real center[dim];
-  Real radius = Real(0.15);  ///< > 0
-
-  [[nodiscard]] __host__ __device__ values operator()(const Real (&where)[dim]) const {
-    return {detail::amr::distance2_between(where, center) < radius * radius ? Real(1) : Real(0)};
-  }
-};
-
-/// The value is 1 in a disc with a slot from below, and 0 outside. S. T. Zalesak, J. Comput. Phys.
-/// 31 (1979) 335, scaled to the unit square: radius 0.15 around (0.5, 0.75), a slot 0.05 wide that
-/// ends 0.1 above the center. In 3D it is a cylinder along z.
-template <class Real, int dim>
-struct slotted_disc {
-  static_assert(dim == 2 || dim == 3);
-  using values = state<Real, 1>;
-
-  Real center[2] = {Real(0.5), Real(0.75)};
-  Real radius = Real(0.15);  ///< > 0
-  Real slot_width = Real(0.05);
-  Real slot_top = Real(0.1);  ///< above the center
-
-  [[nodiscard]] __host__ __device__ values operator()(const Real (&where)[dim]) const {
-    const Real here[2] = {where[0], where[1]};
-    const bool in_disc = detail::amr::distance2_between(here, center) < radius * radius;
-    const bool in_slot =
-        std::fabs(where[0] - center[0]) < slot_width / 2 && where[1] - center[1] < slot_top;
-    return {in_disc && !in_slot ? Real(1) : Real(0)};
   }
 };
 

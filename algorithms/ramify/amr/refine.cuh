@@ -4,6 +4,7 @@
 /// \file
 /// Refinement: creates the children of tagged blocks and fills them with values.
 
+#include <ramify/amr/cell_average.cuh>
 #include <ramify/amr/regrid.cuh>
 #include <ramify/amr/run_view.cuh>
 #include <ramify/runtime/launch.cuh>
@@ -37,8 +38,7 @@ struct fill_from_parent {
   }
 };
 
-/// Fills cells with the averages of the initial state, by 3 Gauss points along each axis, exact for
-/// polynomials up to the fifth degree. `Initial` returns the primitive values at a point.
+/// Fills cells with the averages of the initial state (cell_average.cuh).
 template <class Initial>
 struct fill_from_initial_state {
   Initial initial;
@@ -46,27 +46,7 @@ struct fill_from_initial_state {
   template <class View>
   __device__ typename View::values at(const View& view, const block_place<View::dim>& block,
                                       const int (&cell)[View::dim]) const {
-    using real = typename View::real;
-    constexpr int dim = View::dim;
-    constexpr int corners = 1 << dim;
-    real center[dim];
-    view.center(block, cell, center);
-    // For each subset of the axes: the points that are off the center along these axes.
-    return sum_over_corners<corners>([&](int axes) {
-      real share = 1;
-      for (int axis = 0; axis < dim; ++axis) share *= (axes >> axis & 1 ? real(5) : real(8)) / 18;
-      return share * sum_over_corners<corners>([&](int sides) {
-               if ((sides & ~axes) != 0) return typename View::values{};
-               real where[dim];
-               for (int axis = 0; axis < dim; ++axis) {
-                 const real away = times(real(0.3872983346207417), view.spacing(block.level, axis));
-                 where[axis] = (axes >> axis & 1) == 0    ? center[axis]
-                               : (sides >> axis & 1) == 0 ? center[axis] - away
-                                                          : center[axis] + away;
-               }
-               return view.physics.to_conserved(initial(where));
-             });
-    });
+    return average_of(initial, view.physics, initial_cell_of(view, block, cell));
   }
 
   template <class View>

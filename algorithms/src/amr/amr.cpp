@@ -42,9 +42,8 @@ void check_dimensions(int dimensions) {
   require(dimensions == 2 || dimensions == 3, "amr_options.dimensions", dimensions, "2 or 3");
 }
 
-void check_at_least_0(const std::string& field, double value) {
-  require(value >= 0 && std::isfinite(value), "amr_options." + field, value,
-          "finite and at least 0");
+void check_in_range(const std::string& field, double value) {
+  require(value >= 0 && value <= 1e30, "amr_options." + field, value, "in [0, 1e30]");
 }
 
 /// The members of a run_view that fill_from_initial_state uses, for the cells of a snapshot.
@@ -64,6 +63,10 @@ struct snapshot_view {
       where[axis] = mesh.lower[a] + (double(block.index[axis]) * mesh.cells + cell[axis] + 0.5) *
                                         spacing(block.level, axis);
     }
+  }
+  [[nodiscard]] double edge(const block_place<dim>& block, int axis, int number) const {
+    return mesh.lower[std::size_t(axis)] +
+           (double(block.index[axis]) * mesh.cells + number) * spacing(block.level, axis);
   }
 };
 
@@ -197,12 +200,22 @@ void validate(const amr_options& options) {
   require(options.criterion_variable >= 0 && options.criterion_variable < variables,
           "amr_options.criterion_variable", options.criterion_variable,
           "in [0, " + std::to_string(variables - 1) + "]");
-  check_at_least_0("gradient_floor", options.gradient_floor);
-  check_at_least_0("loehner_filter", options.loehner_filter);
-  check_at_least_0("end_time", options.end_time);
-  require(options.gamma > 1 && std::isfinite(options.gamma), "amr_options.gamma", options.gamma,
-          "finite and above 1");
+  // Up to 1e30, so that float can represent them.
+  check_in_range("gradient_floor", options.gradient_floor);
+  check_in_range("loehner_filter", options.loehner_filter);
+  require(options.end_time >= 0 && std::isfinite(options.end_time), "amr_options.end_time",
+          options.end_time, "finite and at least 0");
+  const bool in_float = options.precision == amr_precision::float_;
+  const double least = in_float ? 1e-5 : 1e-12;  // of gamma - 1: rounding is far smaller
+  require(options.gamma - 1 >= least && options.gamma <= 1e6, "amr_options.gamma", options.gamma,
+          std::string("in [1 + ") + (in_float ? "1e-5" : "1e-12") + ", 1e6]");
   validate(static_cast<const amr_config&>(options), options.dimensions);
+  const int cells = options.dimensions == 2 ? 16 : 8;
+  if (in_float) {
+    detail::amr::validate_cells<float>(options.mesh, options.dimensions, cells);
+  } else {
+    detail::amr::validate_cells<double>(options.mesh, options.dimensions, cells);
+  }
 }
 
 std::vector<std::string> field_names(const amr_options& options, amr_fields kind) {

@@ -51,6 +51,17 @@ struct initial_gas {
       default: return shear_layer(where);
     }
   }
+
+  template <class Physics>
+  [[nodiscard]] __device__ state<Real, dim + 2> average(const Physics& physics,
+                                                        const initial_cell<Real, dim>& cell) const {
+    switch (problem) {
+      case amr_problem::sod: return tube.average(physics, cell);
+      case amr_problem::sedov: return blast.average(physics, cell);
+      case amr_problem::linear_wave: return wave.average(physics, cell);
+      default: return shear_layer.average(physics, cell);
+    }
+  }
 };
 
 /// The initial state of a concentration.
@@ -69,6 +80,13 @@ struct initial_scalar {
 
   [[nodiscard]] __host__ __device__ state<Real, 1> operator()(const Real (&where)[dim]) const {
     return problem == amr_problem::advect_gaussian ? hill(where) : ball(where);
+  }
+
+  template <class Physics>
+  [[nodiscard]] __device__ state<Real, 1> average(const Physics& physics,
+                                                  const initial_cell<Real, dim>& cell) const {
+    return problem == amr_problem::advect_gaussian ? hill.average(physics, cell)
+                                                   : ball.average(physics, cell);
   }
 };
 

@@ -152,6 +152,36 @@ BOOST_AUTO_TEST_CASE(a_folder_of_another_user_is_refused_by_the_check) {
   BOOST_TEST(work.files() == 1);
 }
 
+BOOST_AUTO_TEST_CASE(a_file_of_another_user_is_refused_by_the_check) {
+  if (::geteuid() != 0) return;
+  const tests::work_folder work;
+  set_content(work / "old", "old");
+  fs::permissions(work / "old", fs::perms::all);
+  common::check_output_file(work / "old");  // root may replace it
+  fs::permissions(work / "", fs::perms::all | fs::perms::sticky_bit);
+  {
+    const other_user user;
+    BOOST_CHECK_EXCEPTION(common::check_output_file(work / "old"), common::bad_output,
+                          says("old: Operation not permitted"));
+    common::check_output_file(work / "new");
+  }
+  fs::permissions(work / "", fs::perms::all);  // not sticky
+  const other_user user;
+  common::check_output_file(work / "old");
+  BOOST_TEST(content(work / "old") == "old");
+  BOOST_TEST(work.files() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_path_too_long_for_the_files_is_refused_by_the_check) {
+  const tests::work_folder work;
+  const fs::path deep = deep_folder(work / "deep", 4000);
+  // 35 bytes remain: enough for the temporary folder, but not for the files in it.
+  const fs::path folder = deep / std::string(4060 - deep.string().size() - 1, 'p');
+  BOOST_CHECK_EXCEPTION(common::check_plotfile(folder, false), common::bad_output,
+                        says("File name too long"));
+  BOOST_TEST(fs::is_empty(deep));
+}
+
 BOOST_AUTO_TEST_CASE(the_target_of_a_link_is_replaced) {
   const tests::work_folder work;
   fs::create_directory(work / "plt");

@@ -3,6 +3,8 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <numbers>
+#include <ramify/amr/advection.cuh>
+#include <ramify/amr/ball_overlap.cuh>
 #include <ramify/amr/euler.cuh>
 #include <ramify/amr/problems.cuh>
 
@@ -144,6 +146,181 @@ BOOST_AUTO_TEST_CASE(scalars_have_their_documented_values) {
   BOOST_TEST(disc({0.5, 0.86})[0] == 1);  // above it
   BOOST_TEST(disc({0.53, 0.7})[0] == 1);  // beside it
   BOOST_TEST(disc({0.66, 0.75})[0] == 0);
+}
+
+namespace {
+
+template <int dim>
+constexpr double origin[dim] = {};
+
+/// Returns the volume of a box in the unit disc or ball: the sum of lengths along the last axis.
+template <int dim>
+double volume_by_lines(const double (&lower)[dim], const double (&upper)[dim]) {
+  const int lines = dim == 2 ? 100000 : 500;
+  const double dx = (upper[0] - lower[0]) / lines;
+  const double dy = dim == 2 ? 1 : (upper[1] - lower[1]) / lines;
+  double sum = 0;
+  for (int i = 0; i < lines; ++i) {
+    for (int j = 0; j < (dim == 2 ? 1 : lines); ++j) {
+      const double x = lower[0] + (i + 0.5) * dx;
+      const double y = dim == 2 ? 0 : lower[1] + (j + 0.5) * dy;
+      const double half = std::sqrt(std::max(0.0, 1 - x * x - y * y));
+      sum += std::max(0.0, std::min(upper[dim - 1], half) - std::max(lower[dim - 1], -half));
+    }
+  }
+  return sum * dx * dy;
+}
+
+template <int dim>
+void check_overlap(const double (&lower)[dim], const double (&upper)[dim], double tolerance) {
+  const auto overlap = ramify::detail::amr::overlap_with_ball(lower, upper, origin<dim>, 1);
+  double box = 1;
+  for (int i = 0; i < dim; ++i) box *= upper[i] - lower[i];
+  BOOST_TEST(std::abs(overlap.of_box * box - volume_by_lines(lower, upper)) < tolerance);
+  const double ball = dim == 2 ? pi : 4 * pi / 3;
+  BOOST_TEST(std::abs(overlap.of_ball * ball - overlap.of_box * box) < 1e-15);
+}
+
+/// Adds the volumes of the cells of a grid with uneven edges around a ball.
+template <int dim>
+double sum_over_grid(double shift, int cells) {
+  double sum = 0;
+  const auto at = [&](int i) { return shift + std::pow(i * 2.2 / cells - 1.1, 3) * 1.3; };
+  const auto count = std::size_t(std::pow(cells, dim) + 0.5);
+  for (std::size_t cell = 0; cell < count; ++cell) {
+    double lower[dim];
+    double upper[dim];
+    auto rest = int(cell);
+    for (int i = 0; i < dim; ++i, rest /= cells) {
+      lower[i] = at(rest % cells);
+      upper[i] = at(rest % cells + 1);
+    }
+    sum += ramify::detail::amr::overlap_with_ball(lower, upper, origin<dim>, 1).of_ball;
+  }
+  return sum;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(the_overlap_of_boxes_and_balls) {
+  check_overlap<2>({-2, -2}, {2, 2}, 1e-6);
+  check_overlap<2>({0, 0}, {0.9, 0.8}, 1e-6);
+  check_overlap<2>({-0.3, 0.5}, {0.7, 2}, 1e-6);
+  check_overlap<2>({0.6, 0.6}, {0.75, 0.85}, 1e-6);  // the disc covers a corner
+  check_overlap<2>({0.1, 0.2}, {0.3, 0.4}, 1e-6);    // inside
+  check_overlap<2>({0.8, 0.8}, {0.9, 0.9}, 1e-6);    // outside
+  check_overlap<2>({0.99, -0.3}, {1.5, 0.4}, 1e-6);  // a cap
+  check_overlap<3>({-2, -2, -2}, {2, 2, 2}, 1e-4);
+  check_overlap<3>({0, 0, 0}, {0.5, 0.6, 0.9}, 1e-4);
+  check_overlap<3>({-0.3, 0.2, -1}, {0.4, 1.5, 0.1}, 1e-4);
+  check_overlap<3>({0.5, 0.5, 0.5}, {0.9, 0.9, 0.9}, 1e-4);
+  check_overlap<3>({-0.2, -0.1, 0.95}, {0.1, 0.3, 1.4}, 1e-4);
+  check_overlap<3>({-0.2, 0.6, 0.7}, {0.3, 0.8, 0.9}, 1e-4);
+  for (const double shift : {0.0, 0.0137, -0.2}) {
+    BOOST_TEST(std::abs(sum_over_grid<2>(shift, 90) - 1) < 1e-14);
+    BOOST_TEST(std::abs(sum_over_grid<3>(shift, 30) - 1) < 1e-14);
+  }
+  // An octant and a quadrant.
+  BOOST_TEST(std::abs(ramify::detail::amr::beyond({0, 0, 0}) - pi / 6) < 1e-15);
+  BOOST_TEST(std::abs(ramify::detail::amr::beyond({0, 0}) - pi / 4) < 1e-15);
+}
+
+namespace {
+
+/// Integrates the averages of a concentration over a grid of the unit square or cube.
+template <class Initial, int dim>
+double integral_over_grid(const Initial& initial, int (&cells)[dim]) {
+  const ramify::advection<double, dim, ramify::uniform_velocity<double, dim>> physics{};
+  const auto count = [&] {
+    int all = 1;
+    for (const int along : cells) all *= along;
+    return all;
+  }();
+  double sum = 0;
+  for (int number = 0; number < count; ++number) {
+    ramify::initial_cell<double, dim> cell;
+    double volume = 1;
+    int rest = number;
+    for (int i = 0; i < dim; ++i) {
+      cell.spacing[i] = 1.0 / cells[i];
+      cell.lower[i] = cell.spacing[i] * (rest % cells[i]);
+      cell.upper[i] = cell.spacing[i] * (rest % cells[i] + 1);
+      cell.center[i] = cell.spacing[i] * (rest % cells[i] + 0.5);
+      volume *= cell.spacing[i];
+      rest /= cells[i];
+    }
+    sum += volume * ramify::average_of(initial, physics, cell)[0];
+  }
+  return sum;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(small_features_have_their_integrals_on_coarse_grids) {
+  const double disc = pi * 0.0225;
+  // The slot is from x = 0.475 to 0.525 and from the rim to y = 0.85.
+  const double slot = 0.05 * 0.1 + [] {
+    double below = 0;  // the part of the slot below the center
+    for (int i = 0; i < 100000; ++i) {
+      const double x = (i + 0.5) * 0.05 / 100000 - 0.025;
+      below += std::sqrt(0.0225 - x * x) * 0.05 / 100000;
+    }
+    return below;
+  }();
+  for (const int along : {1, 3, 8, 40}) {
+    int flat[] = {along, along + 1};
+    int solid[] = {along, along, along + 1};
+    const auto close = [](double a, double b, double tolerance) {
+      BOOST_TEST(std::abs(a - b) < tolerance);
+    };
+    for (const double width : {0.001, 0.02}) {
+      const ramify::gaussian<double, 2> hill{.center = {0.53, 0.44}, .width = width};
+      close(integral_over_grid(hill, flat) / (2 * pi * width * width), 1, 1e-4);
+      const ramify::cosine_hump<double, 2> hump{.center = {0.53, 0.44}, .radius = width};
+      close(integral_over_grid(hump, flat) / ((0.5 - 2 / (pi * pi)) * pi * width * width), 1, 1e-3);
+      const ramify::cosine_hump<double, 3> bump{.center = {0.53, 0.44, 0.6}, .radius = width};
+      const double bump_integral = 4 * pi / 3 * std::pow(width, 3) * (0.5 - 3 / (pi * pi));
+      close(integral_over_grid(bump, solid) / bump_integral, 1, 1e-3);
+      const ramify::solid_ball<double, 3> ball{.center = {0.53, 0.44, 0.6}, .radius = width};
+      close(integral_over_grid(ball, solid) / (4 * pi / 3 * std::pow(width, 3)), 1, 1e-12);
+    }
+    close(integral_over_grid(ramify::slotted_disc<double, 2>{}, flat), disc - slot, 1e-9);
+    close(integral_over_grid(ramify::slotted_disc<double, 3>{}, solid), disc - slot, 1e-9);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(gases_have_their_masses_on_coarse_grids) {
+  const ramify::euler<double, 2> gas;
+  const auto mass_in_unit_square = [&](const auto& initial, int along) {
+    double sum = 0;
+    for (int cell = 0; cell < along * along; ++cell) {
+      const double h = 1.0 / along;
+      const double x = (cell % along) * h;
+      const double y = double(cell / along) * h;
+      const ramify::initial_cell<double, 2> box{
+          {x + h / 2, y + h / 2}, {h, h}, {x, y}, {x + h, y + h}};
+      sum += h * h * ramify::average_of(initial, gas, box)[0];
+    }
+    return sum;
+  };
+  const ramify::sod<double, 2> tube{.axis = 1, .position = 0.37};
+  const double L = 0.002;
+  const ramify::kelvin_helmholtz<double, 2> layers{.width = L};
+  const ramify::linear_wave<double, 2> wave{.crests = {2, 0}, .amplitude = 0.01};
+  for (const int along : {1, 3, 4, 10}) {
+    BOOST_TEST(std::abs(mass_in_unit_square(tube, along) - (0.37 + 0.125 * 0.63)) < 1e-14);
+    BOOST_TEST(std::abs(mass_in_unit_square(layers, along) - 1.5) < 1e-3);
+    BOOST_TEST(std::abs(mass_in_unit_square(wave, along) - 1) < 1e-12);
+  }
+  // A cell that contains a layer, and as much of the streams on both sides.
+  const ramify::initial_cell<double, 2> layer{{0.5, 0.25}, {1, 0.1}, {0, 0.2}, {1, 0.3}};
+  const auto average = ramify::average_of(layers, gas, layer);
+  BOOST_TEST(std::abs(average[0] - 1.5) < 1e-12);
+  const double s = L * (1 - std::exp(-0.05 / L)) / 2 / 0.05;
+  const double s2 = L * (1 - std::exp(-0.1 / L)) / 8 / 0.05;
+  // Outer side: (1 + e)(1/2 - e); inner side: (2 - e)(-1/2 + e), with the means s of e and s2 of e^2.
+  const double momentum = 0.5 * (0.5 - 0.5 * s - s2) + 0.5 * (-1 + 2.5 * s - s2);
+  BOOST_TEST(std::abs(average[1] - momentum) < 1e-5);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
