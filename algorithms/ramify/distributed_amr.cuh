@@ -100,8 +100,7 @@ class distributed_amr_run {
   using values = typename Physics::values;
 
   /// Builds the mesh for an initial state and fills it. The arguments are those of amr_run, and
-  /// must be the same on all ranks. `config` and the types are compared, and the other arguments are
-  /// not.
+  /// must be the same on all ranks. `config` and the types are compared; the others are not.
   /// \throws std::invalid_argument naming a field of `config`, also for `route` device and
   ///         `flat_loop` graph, or if this code was compiled for another backend than that of
   ///         `ranks`; on all ranks, if a rank has another field than rank 0, other sizes, or the

@@ -24,8 +24,8 @@
 /// Waits          The functions return when the rank's part is complete.
 /// Errors         std::invalid_argument for a bad configuration or another backend than that of the
 ///                communicator, and, on all ranks, if a rank has another configuration or elements
-///                of another size than rank 0; else cluster_error, also if a rank has another number
-///                of values than keys. After a cluster_error the buffers are unspecified.
+///                of another size than rank 0; else cluster_error, also if a rank has not as many
+///                values as keys. After a cluster_error the buffers are unspecified.
 /// Complexity     O(n/ranks log n) comparisons on each rank if all ranks have equally many
 ///                elements, and O(ranks^3 log ranks) for the splitters.
 /// Link           ramify::cluster

@@ -41,7 +41,7 @@ class rank_output {
 void run_on_ranks(ramify::communicator& comm, rank_output& output,
                   const std::function<void()>& body);
 
-/// Makes all ranks of a program go on or end together. Collective; a rank_agreement of run_program().
+/// Makes all ranks of a program go on or end together: a rank_agreement. Collective.
 ///
 /// If one rank ends when it has read its command line, all do, with the status and the text of the
 /// first rank with an error, else of the first rank with --help or --version. Else all end if two
@@ -80,8 +80,8 @@ void share_first(ramify::communicator& comm, std::vector<T>& elements) {
   comm.begin_host_exchange<T>(out, {}).end();
 }
 
-/// Reads this rank's part of a raw file, which all ranks must see with the same content. If the input
-/// is no regular file, rank 0 reads all of it. Collective.
+/// Reads this rank's part of a raw file, which all ranks must see with the same content. If the
+/// input is no regular file, rank 0 reads all of it. Collective.
 /// \throws bad_input, also if a rank sees another size, other bytes in the sample that raw_input
 ///         reads, or no regular file; or if the size changes before the part has been read
 [[nodiscard]] numbers read_raw_part(ramify::communicator& comm, const std::filesystem::path& path,

@@ -203,11 +203,11 @@ class communicator {
   /// Returns on no rank before all ranks have called it. Collective. \throws cluster_error
   void barrier();
 
-  /// Checks that all ranks have the same settings. Collective. Takes one reduction of 16 bytes, also
-  /// if cluster_options::check_calls is false.
-  /// \throws std::invalid_argument, with the same message on all ranks, that names the first setting
-  ///         in which a rank differs from rank 0, this rank, and both values. The communicator can
-  ///         still be used
+  /// Checks that all ranks have the same settings. Collective. Takes one reduction of 16 bytes,
+  /// also if cluster_options::check_calls is false.
+  /// \throws std::invalid_argument, with the same message on all ranks. It names the first rank
+  ///         that differs from rank 0, the first setting in which it does, and both values. The
+  ///         communicator can still be used
   /// \throws cluster_error, also if a rank makes another call
   void require_equal(const shared_settings& settings);
 

@@ -56,8 +56,8 @@ std::string difference(std::string_view of_first, std::string_view of_other, std
   }
 }
 
-/// Returns the number of the first text that differs from text 0. There is one, unless only the ends
-/// of very long texts differ; then the result is 0.
+/// Returns the number of the first text that differs from text 0. There is one, unless only the
+/// ends of very long texts differ; then the result is 0.
 std::size_t first_other(const std::vector<std::string>& texts) {
   const auto other = std::ranges::find_if(texts, [&](const auto& one) { return one != texts[0]; });
   return other == texts.end() ? 0 : static_cast<std::size_t>(other - texts.begin());
