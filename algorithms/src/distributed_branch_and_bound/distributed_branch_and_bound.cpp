@@ -8,11 +8,16 @@
 namespace ramify {
 namespace {
 
+/// Returns the options of the traversal.
+template <class Options>
+distributed_traverse_config traversal_of(const Options& options) {
+  return {static_cast<const traverse_config&>(options), options.steps, options.rounds};
+}
+
 /// Adds the options of a search. `owner` begins their names.
 template <class Options>
 void add_options(shared_settings& settings, const std::string& owner, const Options& options) {
-  detail::distributed_traverse::add_fields(
-      settings, owner, distributed_traverse_config{options, options.steps, options.rounds});
+  detail::distributed_traverse::add_fields(settings, owner, traversal_of(options));
   settings.add(owner + "backend", options.backend);
   settings.add(owner + "pending_launches", options.pending_launches);
 }
@@ -57,7 +62,7 @@ void require_equal(communicator& comm, unsigned n, const distributed_queens_opti
 /// \throws std::invalid_argument naming the field
 template <class Options>
 void check_rounds(const Options& options) {
-  validate(distributed_traverse_config{options, options.steps, options.rounds});
+  validate(traversal_of(options));
 }
 
 /// Returns the result of a search by all ranks, whose instance is valid. solve(on<build>, options,

@@ -42,18 +42,18 @@ std::string_view next_part(std::string_view& text) {
 /// Returns a message about the first difference of the settings of rank `other` from those of rank
 /// 0. Both are texts of text_of().
 std::string difference(std::string_view of_first, std::string_view of_other, std::size_t other) {
-  const std::string where = "' on rank " + std::to_string(other);
-  for (;;) {
-    const std::string name(next_part(of_first));
-    const std::string value(next_part(of_first));
-    const std::string other_name(next_part(of_other));
-    const std::string other_value(next_part(of_other));
-    if (name != other_name) {  // the functions of the ranks differ
-      return "a setting is '" + name + "' on rank 0, but '" + other_name + where;
-    }
-    if (value == other_value && !name.empty()) continue;
-    return name + " is '" + value + "' on rank 0, but '" + other_value + where;
-  }
+  std::string_view name, value, other_name, other_value;
+  do {
+    name = next_part(of_first);
+    value = next_part(of_first);
+    other_name = next_part(of_other);
+    other_value = next_part(of_other);
+  } while (name == other_name && value == other_value && !name.empty());
+  const bool have_same_name = name == other_name;  // else the functions of the ranks differ
+  std::string message(have_same_name ? name : "a setting");
+  message.append(" is '").append(have_same_name ? value : name);
+  message.append("' on rank 0, but '").append(have_same_name ? other_value : other_name);
+  return message.append("' on rank ").append(std::to_string(other));
 }
 
 /// Returns the number of the first text that differs from text 0. There is one, unless only the
@@ -112,7 +112,7 @@ bool state::have_same_call(const char* name, const std::string& call, std::uint6
 
 std::vector<std::string> state::compare_calls(const char* name, const std::string& call,
                                               std::uint64_t number) {
-  const std::vector<std::string> all =
+  std::vector<std::string> all =
       gather_texts(name, call + '#' + std::to_string(number), call_length);
   const auto text = [&](std::size_t of) { return all[of].substr(0, all[of].rfind('#')); };
   for (std::size_t other = 1; other < all.size(); ++other) {
