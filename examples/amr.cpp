@@ -137,10 +137,10 @@ std::optional<common::stopped> run(const common::amr_command_line& o, const Proc
 }
 
 int run_program(int argc, char** argv, common::amr_command_line& o,
-                const std::function<void()>& body, bool is_rank = false) {
+                const std::function<void()>& body, const common::rank_agreement& agree = {}) {
   return common::run_program(
       "amr", "Flow on an adaptive mesh.", argc, argv,
-      [&](CLI::App& app) { common::declare(app, o); }, body, is_rank);
+      [&](CLI::App& app) { common::declare(app, o); }, body, agree);
 }
 
 #if RAMIFY_HAS_MPI
@@ -151,7 +151,7 @@ int main_of_rank(int argc, char** argv, const std::function<int()>& alone) {
   common::amr_command_line o;
   std::optional<common::stopped> end;
   return common::main_of_rank(
-      [&](const auto& run_on_ranks) {
+      [&](const auto& run_on_ranks, const auto& agree) {
         return run_program(
             argc, argv, o,
             [&] {
@@ -159,7 +159,7 @@ int main_of_rank(int argc, char** argv, const std::function<int()>& alone) {
               // The others end after rank 0 has printed the message.
               if (end) throw *end;
             },
-            true);
+            agree);
       },
       o.where.backend,
       [&](ramify::communicator& comm) {

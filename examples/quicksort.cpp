@@ -165,10 +165,10 @@ void run(const common::quicksort_command_line& o) {
 }
 
 int run_program(int argc, char** argv, common::quicksort_command_line& o,
-                const std::function<void()>& body, bool is_rank = false) {
+                const std::function<void()>& body, const common::rank_agreement& agree = {}) {
   return common::run_program(
       "quicksort", "Sorts numbers with a quicksort whose kernels launch child grids.", argc, argv,
-      [&](CLI::App& app) { common::declare(app, o); }, body, is_rank);
+      [&](CLI::App& app) { common::declare(app, o); }, body, agree);
 }
 
 #if RAMIFY_HAS_MPI
@@ -183,7 +183,7 @@ common::numbers read_part(ramify::communicator& comm, const common::quicksort_co
     const auto begin_of = [&](std::size_t r) { return o.n / ranks * r + std::min(o.n % ranks, r); };
     return generate(o, begin_of(rank), begin_of(rank + 1));
   }
-  if (!o.type.empty()) return common::read_raw_part(o.input, o.type, o.pairs, rank, ranks);
+  if (!o.type.empty()) return common::read_raw_part(comm, o.input, o.type, o.pairs);
   common::numbers part;
   if (rank == 0) part = common::read_text(o.input, o.pairs);
   common::agree_on_type(comm, part);
@@ -278,8 +278,8 @@ void run_on_ranks(ramify::communicator& comm, const common::quicksort_command_li
 int main_of_rank(int argc, char** argv) {
   common::quicksort_command_line o;
   return common::main_of_rank(
-      [&](const auto& body) { return run_program(argc, argv, o, body, true); }, o.sort.backend,
-      [&](ramify::communicator& comm) { run_on_ranks(comm, o); });
+      [&](const auto& body, const auto& agree) { return run_program(argc, argv, o, body, agree); },
+      o.sort.backend, [&](ramify::communicator& comm) { run_on_ranks(comm, o); });
 }
 
 #endif

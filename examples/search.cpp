@@ -210,11 +210,11 @@ void run(common::search_command_line& o) {
 }
 
 int run_program(int argc, char** argv, common::search_command_line& o,
-                const std::function<void()>& body, bool is_rank = false) {
+                const std::function<void()>& body, const common::rank_agreement& agree = {}) {
   return common::run_program(
       "search",
       "Searches a tree by branch and bound or backtracking, with grids that launch grids.", argc,
-      argv, [&](CLI::App& app) { common::declare(app, o); }, body, is_rank);
+      argv, [&](CLI::App& app) { common::declare(app, o); }, body, agree);
 }
 
 #if RAMIFY_HAS_MPI
@@ -271,8 +271,8 @@ void run_on_ranks(ramify::communicator& comm, common::search_command_line& o) {
 int main_of_rank(int argc, char** argv, const std::function<int()>& alone) {
   common::search_command_line o;
   return common::main_of_rank(
-      [&](const auto& body) { return run_program(argc, argv, o, body, true); }, o.search.backend,
-      [&](ramify::communicator& comm) { run_on_ranks(comm, o); }, alone);
+      [&](const auto& body, const auto& agree) { return run_program(argc, argv, o, body, agree); },
+      o.search.backend, [&](ramify::communicator& comm) { run_on_ranks(comm, o); }, alone);
 }
 
 #endif

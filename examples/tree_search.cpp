@@ -152,10 +152,10 @@ void run(options o) {
 }
 
 int run_program(int argc, char** argv, options& o, const std::function<void()>& body,
-                bool is_rank = false) {
+                const common::rank_agreement& agree = {}) {
   return common::run_program(
       "tree_search", "Counts the nodes of an unbalanced tree with grids that launch grids.", argc,
-      argv, [&](CLI::App& app) { declare(app, o); }, body, is_rank);
+      argv, [&](CLI::App& app) { declare(app, o); }, body, agree);
 }
 
 #if RAMIFY_HAS_MPI
@@ -205,8 +205,8 @@ void run_on_ranks(ramify::communicator& comm, options o) {
 int main_of_rank(int argc, char** argv) {
   options o;
   return common::main_of_rank(
-      [&](const auto& body) { return run_program(argc, argv, o, body, true); }, o.search.backend,
-      [&](ramify::communicator& comm) { run_on_ranks(comm, o); });
+      [&](const auto& body, const auto& agree) { return run_program(argc, argv, o, body, agree); },
+      o.search.backend, [&](ramify::communicator& comm) { run_on_ranks(comm, o); });
 }
 
 #endif

@@ -46,6 +46,7 @@
 #include <ramify/amr/broadcast_state.cuh>
 #include <ramify/amr/distributed_config.hpp>
 #include <ramify/amr/distributed_program.cuh>
+#include <ramify/amr/distributed_settings.hpp>
 #include <ramify/cluster/communicator.hpp>
 #include <ramify/cluster/kernel_backend.cuh>
 #include <stdexcept>
@@ -99,16 +100,18 @@ class distributed_amr_run {
   using values = typename Physics::values;
 
   /// Builds the mesh for an initial state and fills it. The arguments are those of amr_run, and
-  /// must be the same on all ranks.
+  /// must be the same on all ranks. `config` and the types are compared; the others are not.
   /// \throws std::invalid_argument naming a field of `config`, also for `route` device and
   ///         `flat_loop` graph, or if this code was compiled for another backend than that of
-  ///         `ranks`; unavailable for another config.backend, or if `stream` is being captured;
+  ///         `ranks`; on all ranks, if a rank has another field than rank 0, other sizes, or the
+  ///         other constructor
+  /// \throws unavailable for another config.backend, or if `stream` is being captured;
   ///         amr_error as amr_run; cluster_error; cuda_error
   template <class Initial>
   distributed_amr_run(communicator& ranks, const Physics& physics, const Criterion& criterion,
                       const Initial& initial, const amr_config& config,
                       cudaStream_t stream = nullptr)
-      : distributed_amr_run(ranks, physics, criterion, config, stream) {
+      : distributed_amr_run(ranks, physics, criterion, config, stream, false) {
     detail::amr::build_mesh(*parts_, detail::amr::fill_from_initial_state<Initial>{initial});
     name_route();
   }
@@ -120,7 +123,7 @@ class distributed_amr_run {
   distributed_amr_run(communicator& ranks, const Physics& physics, const Criterion& criterion,
                       const amr_state& state, const amr_config& config,
                       cudaStream_t stream = nullptr)
-      : distributed_amr_run(ranks, physics, criterion, config, stream) {
+      : distributed_amr_run(ranks, physics, criterion, config, stream, true) {
     const amr_state copy =
         detail::amr::broadcast_state<Physics, n>(ranks, state, config.mesh, stream);
     detail::amr::restore_mesh(*parts_, copy, state.values.data());
@@ -135,10 +138,15 @@ class distributed_amr_run {
   }
 
   /// Takes steps as amr_run::advance() does.
-  /// \throws std::invalid_argument if `stop_time` is NaN; amr_error, on all ranks, as
+  /// \throws std::invalid_argument if `stop_time` is NaN, and, on all ranks, if a rank has another
+  ///         argument than rank 0; amr_error, on all ranks, as
   ///         amr_run::advance(); cluster_error; cuda_error. If the device of one rank has no
   ///         memory, this rank alone throws amr_error, and the run may only be destroyed
   void advance(std::uint64_t steps, double stop_time = std::numeric_limits<double>::infinity()) {
+    shared_settings settings("distributed_amr_run::advance");
+    settings.add("distributed_amr_run: steps", steps);
+    settings.add("distributed_amr_run: stop_time", stop_time);
+    ranks_->require_equal(settings);
     detail::amr::require(!std::isnan(stop_time), "distributed_amr_run: stop_time", stop_time,
                          "a number");
     detail::amr::phase_run<parts, detail::amr::fill_from_parent> run(*parts_, {});
@@ -196,13 +204,16 @@ class distributed_amr_run {
   using parts = detail::amr::distributed_run_parts<Physics, n, Criterion>;
 
   distributed_amr_run(communicator& ranks, const Physics& physics, const Criterion& criterion,
-                      const amr_config& config, cudaStream_t stream)
+                      const amr_config& config, cudaStream_t stream, bool continues)
       : ranks_(&ranks),
-        parts_(std::make_unique<parts>(physics, criterion, validated(config, ranks, stream), stream,
-                                       ranks)) {}
+        parts_(std::make_unique<parts>(
+            physics, criterion, validated(config, ranks, stream, continues), stream, ranks)) {}
 
-  /// Returns the configuration with the only route that there is.
-  static amr_config validated(amr_config config, const communicator& ranks, cudaStream_t stream) {
+  /// Returns the configuration with the only route that there is. Collective.
+  static amr_config validated(amr_config config, communicator& ranks, cudaStream_t stream,
+                              bool continues) {
+    ranks.require_equal(
+        detail::amr::settings_of(config, dim, variables, sizeof(real), n, continues));
     validate(config, dim);
     detail::amr::validate_cells<real>(config.mesh, dim, n);
     validate_for_ranks(config);

@@ -22,8 +22,9 @@
 /// Backend   that of the communicator.
 /// Calls     functions are collective unless their description states otherwise. Call them in
 ///           communicator::run(), so that an error of one rank ends the others, too.
-/// Errors    std::invalid_argument for a bad option or state, on all ranks; amr_error if a run
-///           cannot continue; cluster_error; cuda_error.
+/// Errors    std::invalid_argument, on all ranks, for a bad option or state, and if a rank has
+///           other options than rank 0; amr_error if a run cannot continue; cluster_error;
+///           cuda_error.
 /// Link      ramify::facade_distributed_amr
 
 #include <ramify/runtime/requirements.hpp>

@@ -21,7 +21,9 @@
 /// Collective     All ranks must call the function. It runs in communicator::run().
 /// Waiting, stream, scratch   As for distributed_traverse().
 /// Errors         std::invalid_argument for a bad argument or another backend than that of the
-///                communicator; else cluster_error with the rank and the cause.
+///                communicator, and, on all ranks, if a rank has another configuration than rank 0,
+///                nodes of another size, or another root that is a number; else cluster_error with
+///                the rank and the cause. Other roots, and problems, are not compared.
 /// Complexity     The number of visited nodes differs from run to run. It grows with the number of
 ///                ranks, because a rank gets the incumbents of others late.
 /// Link           ramify::cluster
@@ -35,6 +37,7 @@
 #include <ramify/cluster/communicator.hpp>
 #include <ramify/cluster/kernel_backend.cuh>
 #include <ramify/distributed_branch_and_bound/config.hpp>
+#include <ramify/distributed_traverse/settings.hpp>
 #include <ramify/distributed_traverse/shared_rounds.cuh>
 #include <ramify/runtime/buffer.cuh>
 #include <type_traits>
@@ -63,6 +66,13 @@ distributed_branch_and_bound_result<Node> distributed_branch_and_bound(
       detail::traverse::limited_traversal<search_node, search::expand_node<Node, Problem>,
                                           search::visit_node<Node, Problem>, search::better_leaf,
                                           search::search_total>;
+  shared_settings settings("distributed_branch_and_bound");
+  settings.add("distributed_branch_and_bound: the size of a node", sizeof(Node));
+  traversal::add_fields(settings, "distributed_branch_and_bound_config.", config.of_traversal());
+  settings.add("distributed_branch_and_bound_config.lower", config.lower);
+  settings.add("distributed_branch_and_bound_config.upper", config.upper);
+  traversal::add_number(settings, "distributed_branch_and_bound: root", root);
+  comm.require_equal(settings);
   validate(config);
   detail::cluster::check_kernel_backend(comm, "distributed_branch_and_bound");
   distributed_branch_and_bound_result<Node> result;

@@ -19,7 +19,8 @@
 /// Result    That of one process, on all ranks.
 /// Backend   That of the communicator.
 /// Waits     until the search is complete on all ranks.
-/// Errors    std::invalid_argument for a bad argument; else cluster_error, on all ranks.
+/// Errors    std::invalid_argument, on all ranks, for a bad argument, and if a rank has another
+///           instance or other options than rank 0; else cluster_error, on all ranks.
 /// Link      ramify::facade_distributed_branch_and_bound
 
 #include <ramify/runtime/requirements.hpp>

@@ -23,8 +23,9 @@
 ///                communicator::run(): if a rank throws, all do.
 /// Waits          The functions return when the rank's part is complete.
 /// Errors         std::invalid_argument for a bad configuration or another backend than that of the
-///                communicator; else cluster_error, also if a rank has another number of values
-///                than keys. After a cluster_error the buffers are unspecified.
+///                communicator, and, on all ranks, if a rank has another configuration or elements
+///                of another size than rank 0; else cluster_error, also if a rank has not as many
+///                values as keys. After a cluster_error the buffers are unspecified.
 /// Complexity     O(n/ranks log n) comparisons on each rank if all ranks have equally many
 ///                elements, and O(ranks^3 log ranks) for the splitters.
 /// Link           ramify::cluster
@@ -35,6 +36,7 @@
 #include <ramify/cluster/kernel_backend.cuh>
 #include <ramify/distributed_sort/config.hpp>
 #include <ramify/distributed_sort/parts.cuh>
+#include <ramify/distributed_sort/settings.hpp>
 #include <ramify/quicksort.cuh>
 #include <ramify/runtime/buffer.cuh>
 #include <stdexcept>
@@ -54,9 +56,11 @@ distributed_sort_report distributed_sort_pairs(communicator& comm, device_buffer
                                                cudaStream_t stream = nullptr,
                                                const distributed_sort_config& config = {}) {
   namespace family = detail::distributed_sort;
+  using elements = family::rank_elements<Key, Value>;
+  comm.require_equal(
+      family::settings_of(config, sizeof(Key), elements::has_values ? sizeof(Value) : 0));
   validate(config);
   detail::cluster::check_kernel_backend(comm, "distributed_sort");
-  using elements = family::rank_elements<Key, Value>;
   const auto local_sort = [&](elements& mine) {
     if constexpr (elements::has_values) {
       return quicksort_pairs(mine.keys.data(), mine.values.data(), mine.size(), compare, stream,

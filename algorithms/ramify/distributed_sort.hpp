@@ -16,7 +16,8 @@
 ///           they are copied to the GPU and back.
 /// Order     Ascending or descending; a NaN counts as greater than every number. Not stable.
 /// Backend   That of the communicator.
-/// Errors    std::invalid_argument for a bad option; else cluster_error, on all ranks. The vectors
+/// Errors    std::invalid_argument, on all ranks, for a bad option, and if a rank has other options
+///           or another type of keys than rank 0; else cluster_error, on all ranks. The vectors
 ///           change only after all ranks have sorted.
 /// Link      ramify::facade_distributed_sort
 

@@ -33,8 +33,11 @@
 /// Stream         The traversal is ordered after earlier work in the stream, and the function
 ///                returns when it is complete. The stream must not be captured.
 /// Errors         std::invalid_argument for a bad argument or another backend than that of the
-///                communicator; else cluster_error with the rank and the cause, for example
-///                std::length_error if the list of one rank overflowed.
+///                communicator, and, on all ranks, if a rank has another configuration than rank 0,
+///                nodes of another size, or another root or identity that is a number; else
+///                cluster_error with the rank and the cause, for example std::length_error if the
+///                list of one rank overflowed. Other roots, identities and functors are not
+///                compared.
 /// Complexity     As for traverse(). A path is visited by one rank; the others wait.
 /// Not for        Trees that one GPU visits in less than some milliseconds.
 /// Source         Work sharing with transfers from busy to idle processors, between phases of
@@ -46,6 +49,7 @@
 #include <ramify/cluster/communicator.hpp>
 #include <ramify/cluster/kernel_backend.cuh>
 #include <ramify/distributed_traverse/config.hpp>
+#include <ramify/distributed_traverse/settings.hpp>
 #include <ramify/distributed_traverse/shared_rounds.cuh>
 
 namespace ramify::inline RAMIFY_BUILD {
@@ -67,6 +71,10 @@ distributed_traverse_result<Value> distributed_traverse(
     const distributed_traverse_config& config = {}) {
   namespace family = detail::distributed_traverse;
   using traversal = detail::traverse::limited_traversal<Node, Expand, Visit, Reduce, Value>;
+  shared_settings settings = family::settings_of(config, sizeof(Node));
+  family::add_number(settings, "distributed_traverse: root", root);
+  family::add_number(settings, "distributed_traverse: identity", identity);
+  comm.require_equal(settings);
   validate(config);
   detail::cluster::check_kernel_backend(comm, "distributed_traverse");
   distributed_traverse_result<Value> result{identity, {}};

@@ -15,7 +15,8 @@
 /// Tree      As for tree_search(). All ranks must pass the same one.
 /// Backend   That of the communicator.
 /// Waits     until the search is complete on all ranks.
-/// Errors    std::invalid_argument for a bad argument; else cluster_error, on all ranks.
+/// Errors    std::invalid_argument, on all ranks, for a bad argument, and if a rank has another
+///           tree or other options than rank 0; else cluster_error, on all ranks.
 /// Link      ramify::facade_distributed_traverse
 
 #include <ramify/runtime/requirements.hpp>

@@ -155,13 +155,11 @@ bool has_other_processes() {
   return false;
 }
 
-/// Prints the exception that is being handled as one line on stderr. Returns the exit status, or
-/// ends the program by the signal that has stopped it.
-int report_exception(const CLI::App& app) {
+/// Returns how the program ends because of the exception that is being handled.
+program_end end_by_exception(const CLI::App& app) {
   const std::string name = app.get_name() + ": ";
-  const auto print = [&](exit_status status, std::string_view what) {
-    std::cerr << name << escaped(what) << '\n';
-    return static_cast<int>(status);
+  const auto end = [](exit_status status, std::string_view what) {
+    return program_end{static_cast<int>(status), escaped(what)};
   };
   // A message of the library may begin with the name of its family, which may be the program's.
   const auto message_of = [&](const std::exception& e) {
@@ -173,59 +171,80 @@ int report_exception(const CLI::App& app) {
   };
   try {
     throw;
+  } catch (const CLI::Success& e) {  // --help, --version
+    std::ostringstream text;
+    app.exit(e, text, text);
+    return {0, text.str()};
   } catch (const CLI::ParseError& e) {
     // An unknown argument comes first, because it may be the option that another one requires.
-    return print(exit_status::bad_option,
-                 app.remaining().empty() ? message_about_options(e) : unknown_argument(app));
+    return end(exit_status::bad_option,
+               app.remaining().empty() ? message_about_options(e) : unknown_argument(app));
   } catch (const std::invalid_argument& e) {
-    return print(exit_status::bad_option, message_about_options(e));
+    return end(exit_status::bad_option, message_about_options(e));
   } catch (const bad_input& e) {
-    return print(exit_status::bad_input, message_about_options(e));
+    return end(exit_status::bad_input, message_about_options(e));
   } catch (const ramify::unavailable& e) {
-    return print(exit_status::cannot_run, message_of(e));
+    return end(exit_status::cannot_run, message_of(e));
   } catch (const bad_output& e) {
-    return print(exit_status::bad_output, e.what());
+    return end(exit_status::bad_output, e.what());
   } catch (const stopped& e) {
-    print(exit_status::failed, e.what());
-    std::cout.flush();
-    end_by_signal(e.signal());
+    return {static_cast<int>(exit_status::failed), escaped(e.what()), e.signal()};
   } catch (const std::bad_alloc&) {
-    return print(exit_status::failed, "not enough memory");
+    return end(exit_status::failed, "not enough memory");
   } catch (const std::exception& e) {
-    return print(exit_status::failed, message_about_options(e));
+    return end(exit_status::failed, message_about_options(e));
   }
+}
+
+/// Prints the last line of a program, and returns its exit status, or ends it by its signal.
+int finish(const CLI::App& app, const program_end& end) {
+  if (end.status == 0) {
+    std::cout << end.text;
+    flush_standard_output();
+    return 0;
+  }
+  std::cerr << app.get_name() << ": " << end.text << '\n';
+  if (end.signal == 0) return end.status;
+  std::cout.flush();
+  end_by_signal(end.signal);
 }
 
 }  // namespace
 
 int run_program(const char* name, const char* about, int argc, char** argv,
                 const std::function<void(CLI::App&)>& declare, const std::function<void()>& body,
-                bool is_rank) {
+                const rank_agreement& agree) {
   open_standard_files();
   handle_stop_signals();
   ramify::set_notice_handler([](std::string_view notice) { std::cerr << notice << '\n'; });
   CLI::App app(about, name);
+  std::optional<selected_processor> selected;
+  std::optional<program_end> end;
   try {
-    try {
-      app.set_version_flag("--version", std::string(name) + " (Ramify) " + program_version(),
-                           "Print the version and exit");
-      app.footer(footer);
-      declare(app);
-      app.parse(argc, argv);
-      if (!is_rank && has_other_processes()) {
-        throw std::invalid_argument(
-            "mpirun has started several processes, but this program runs as one process");
-      }
-      const selected_processor selected(app);
-      body();
-    } catch (const CLI::Success& e) {  // --help, --version
-      app.exit(e);
+    app.set_version_flag("--version", std::string(name) + " (Ramify) " + program_version(),
+                         "Print the version and exit");
+    app.footer(footer);
+    declare(app);
+    app.parse(argc, argv);
+    if (!agree && has_other_processes()) {
+      throw std::invalid_argument(
+          "mpirun has started several processes, but this program runs as one process");
     }
-    flush_standard_output();
-    return static_cast<int>(exit_status::done);
+    selected.emplace(app);
   } catch (const std::exception&) {
-    return report_exception(app);
+    end = end_by_exception(app);
   }
+  try {
+    if (agree) end = agree(app, end);
+    if (!end) {
+      body();
+      end.emplace();
+    }
+    if (end->status == 0) return finish(app, *end);
+  } catch (const std::exception&) {
+    end = end_by_exception(app);
+  }
+  return finish(app, *end);
 }
 
 }  // namespace common

@@ -28,6 +28,20 @@ enum class exit_status {
   bad_output = 5,  ///< the output, or standard output, cannot be written
 };
 
+/// How a program ends.
+struct program_end {
+  int status = 0;    ///< an exit_status
+  std::string text;  ///< a line for standard error, or, with status 0, for standard output
+  int signal = 0;    ///< the signal by which the program ends, or 0
+
+  friend bool operator==(const program_end&, const program_end&) = default;
+};
+
+/// Called by each of several ranks when it has read its command line, with its end, or none if it
+/// goes on. Returns the common end of all ranks, or none if all go on.
+using rank_agreement =
+    std::function<std::optional<program_end>(const CLI::App&, const std::optional<program_end>&)>;
+
 /// Returns a CLI11 callback that parses an enumerator. The parse function's message names the
 /// choices.
 template <class T>
@@ -76,10 +90,10 @@ void add_launch_options(CLI::App& app, Options& options) {
 /// `body`. Prints an exception as one line on stderr. Returns the exit status. (Most of CLI11 is
 /// compiled only in the source of this function.)
 ///
-/// `is_rank` states that the program is a rank of several. Other programs refuse to run if mpirun
+/// `agree` is not empty if the program is a rank of several. Other programs refuse to run if mpirun
 /// has started several processes, which would all write the same files.
 int run_program(const char* name, const char* about, int argc, char** argv,
                 const std::function<void(CLI::App&)>& declare, const std::function<void()>& body,
-                bool is_rank = false);
+                const rank_agreement& agree = {});
 
 }  // namespace common

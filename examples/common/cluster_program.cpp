@@ -91,10 +91,64 @@ void run_on_ranks(ramify::communicator& comm, rank_output& output,
   }
 }
 
-int main_of_rank(const std::function<int(const std::function<void()>&)>& run_program,
-                 const ramify::backend& backend,
-                 const std::function<void(ramify::communicator&)>& work,
-                 const std::function<int()>& alone) {
+namespace {
+
+/// Returns all options with their values that the ranks of a program must have in common.
+ramify::shared_settings settings_of(const CLI::App& app) {
+  constexpr std::array<std::string_view, 3> own{"--device", "--threads", "--quiet"};
+  ramify::shared_settings settings("command line");
+  settings.add("the program", app.get_name() + ' ' + program_version());
+  for (const CLI::Option* const option : app.get_options()) {
+    const std::string name = option->get_name();
+    if (std::ranges::find(own, name) != own.end()) continue;
+    const std::string value =
+        option->count() > 0 ? CLI::detail::join(option->results(), " ") : option->get_default_str();
+    settings.add(name, option->count() == 0 && value.empty() ? "(not given)" : value);
+  }
+  return settings;
+}
+
+/// Returns the rank whose end is that of all: the first with an error, else the first with an end,
+/// or -1 if no rank ends. `statuses` has -1 for a rank that goes on.
+int speaker_of(const std::vector<int>& statuses) {
+  for (const bool is_error : {true, false}) {
+    const auto found =
+        std::ranges::find_if(statuses, [&](int s) { return is_error ? s > 0 : s == 0; });
+    if (found != statuses.end()) return static_cast<int>(found - statuses.begin());
+  }
+  return -1;
+}
+
+}  // namespace
+
+std::optional<program_end> agree_on_command_line(const CLI::App& app,
+                                                 const std::optional<program_end>& own) {
+  ramify::communicator comm(ramify::cluster_options{.backend = ramify::backend::cpu});
+  // 1. Ends of ranks.
+  const std::vector<int> statuses = comm.all_gather(own ? own->status : -1);
+  if (const int speaker = speaker_of(statuses); speaker >= 0) {
+    program_end all;
+    if (comm.rank() == speaker) all = *own;
+    all.status = statuses[static_cast<std::size_t>(speaker)];
+    all.text.resize(comm.broadcast(std::uint64_t{all.text.size()}, speaker));
+    comm.broadcast(all.text.data(), all.text.size(), speaker);
+    const bool is_common = comm.all_reduce(own == all ? 1 : 0, ramify::reduction::min) == 1;
+    if (!is_common && all.status != 0) all.text.insert(0, "rank " + std::to_string(speaker) + ": ");
+    return all;
+  }
+  // 2. Options.
+  try {
+    comm.require_equal(settings_of(app));
+  } catch (const std::invalid_argument& e) {
+    return program_end{static_cast<int>(exit_status::bad_option), escaped(e.what())};
+  }
+  return std::nullopt;
+}
+
+int main_of_rank(
+    const std::function<int(const std::function<void()>&, const rank_agreement&)>& run_program,
+    const ramify::backend& backend, const std::function<void(ramify::communicator&)>& work,
+    const std::function<int()>& alone) {
   ramify::mpi_session session;
   if (alone && session.size() == 1) {
     const int status = alone();
@@ -102,12 +156,31 @@ int main_of_rank(const std::function<int(const std::function<void()>&)>& run_pro
     return status;
   }
   rank_output output(session.rank());
-  const int status = run_program([&] {
-    ramify::communicator comm(ramify::cluster_options{.backend = backend});
-    run_on_ranks(comm, output, [&] { work(comm); });
-  });
+  const int status = run_program(
+      [&] {
+        ramify::communicator comm(ramify::cluster_options{.backend = backend});
+        run_on_ranks(comm, output, [&] { work(comm); });
+      },
+      agree_on_command_line);
   if (status != 0) session.fail(status);
   return status;
+}
+
+numbers read_raw_part(ramify::communicator& comm, const std::filesystem::path& path,
+                      std::string_view type, bool pairs) {
+  const raw_input input(path);
+  const std::string name = name_of_input(path);
+  ramify::shared_settings seen("reading " + name);
+  seen.add("whether " + name + " is a regular file", input.is_regular());
+  seen.add("the size of " + name + " in bytes", input.bytes());
+  seen.add("the hash of the content of " + name, input.sample_hash());
+  try {
+    comm.require_equal(seen);
+  } catch (const std::invalid_argument& e) {
+    throw bad_input(e.what());
+  }
+  return input.read(type, pairs, static_cast<std::size_t>(comm.rank()),
+                    static_cast<std::size_t>(comm.size()));
 }
 
 void use_in_turns(ramify::communicator& comm, const numbers& mine, bool pairs,

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "number_file.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -138,24 +142,86 @@ numbers read_raw(const std::filesystem::path& path, std::string_view type, bool 
   return elements_of(content, type, pairs, element_size(path, type, pairs, content.size()));
 }
 
-numbers read_raw_part(const std::filesystem::path& path, std::string_view type, bool pairs,
-                      std::size_t part, std::size_t parts) {
-  std::error_code error;
-  if (path == "-" || !std::filesystem::is_regular_file(path, error)) {
-    if (part == 0) return read_raw(path, type, pairs);
+raw_input::raw_input(const std::filesystem::path& path) : path_(path) {
+  if (path == "-") return;
+  struct stat found {};
+  const auto fail = [&] {
+    throw bad_input("cannot read " + name_of_input(path) + ": " +
+                    std::error_code(errno, std::generic_category()).message());
+  };
+  // A pipe is not opened, because its writer would end when the first process closes it.
+  if (::stat(path.c_str(), &found) != 0) fail();
+  if (!S_ISREG(found.st_mode)) return;
+  file_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file_ < 0 || ::fstat(file_, &found) != 0) fail();
+  bytes_ = static_cast<std::uint64_t>(found.st_size);
+}
+
+raw_input::~raw_input() {
+  if (file_ >= 0) ::close(file_);
+}
+
+std::string raw_input::read_bytes(std::uint64_t begin, std::size_t bytes) const {
+  std::string content(bytes, '\0');
+  for (std::size_t done = 0; done < bytes;) {
+    const ssize_t more =
+        ::pread(file_, content.data() + done, bytes - done, static_cast<off_t>(begin + done));
+    if (more < 0 && errno == EINTR) continue;
+    if (more < 0) {
+      throw bad_input("cannot read " + name_of_input(path_) + ": " +
+                      std::error_code(errno, std::generic_category()).message());
+    }
+    if (more == 0) {
+      throw bad_input(name_of_input(path_) + " had " + std::to_string(bytes_) +
+                      " bytes, but ends before byte " + std::to_string(begin + bytes) + " now");
+    }
+    done += static_cast<std::size_t>(more);
+  }
+  return content;
+}
+
+std::uint64_t raw_input::sample_hash() const {
+  constexpr std::uint64_t whole = std::uint64_t{16} << 20;
+  constexpr std::uint64_t piece = std::uint64_t{64} << 10;
+  constexpr std::uint64_t last = whole / piece - 1;
+  std::uint64_t hash = 0;
+  const auto add = [&](const std::string& bytes) {
+    for (std::size_t i = 0; i < bytes.size(); i += sizeof hash) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, bytes.data() + i, std::min(sizeof word, bytes.size() - i));
+      hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+      hash ^= hash >> 32;
+    }
+  };
+  if (bytes_ <= whole) {
+    add(read_bytes(0, bytes_));
+  } else {
+    for (std::uint64_t i = 0; i <= last; ++i) {
+      // i (bytes_ - piece) / last, without an overflow.
+      const std::uint64_t range = bytes_ - piece;
+      add(read_bytes(range / last * i + range % last * i / last, piece));
+    }
+  }
+  return hash;
+}
+
+numbers raw_input::read(std::string_view type, bool pairs, std::size_t part,
+                        std::size_t parts) const {
+  if (!is_regular()) {
+    if (part == 0) return read_raw(path_, type, pairs);
     return {keys_of_type(type), {}};
   }
-  std::ifstream file(path, std::ios::binary);
-  file.seekg(0, std::ios::end);
-  const auto bytes = static_cast<std::uintmax_t>(std::max<std::streamoff>(file.tellg(), 0));
-  const std::size_t element = element_size(path, type, pairs, bytes);
-  const std::size_t n = bytes / element;
+  const std::size_t element = element_size(path_, type, pairs, bytes_);
+  const std::size_t n = bytes_ / element;
   const std::size_t begin = n / parts * part + std::min(n % parts, part);
   const std::size_t end = n / parts * (part + 1) + std::min(n % parts, part + 1);
-  std::string content((end - begin) * element, '\0');
-  file.seekg(static_cast<std::streamoff>(begin * element));
-  file.read(content.data(), static_cast<std::streamsize>(content.size()));
-  if (!file) throw bad_input("cannot read " + name_of_input(path));
+  const std::string content = read_bytes(begin * element, (end - begin) * element);
+  struct stat now {};
+  if (::fstat(file_, &now) == 0 && static_cast<std::uint64_t>(now.st_size) != bytes_) {
+    throw bad_input("the size of " + name_of_input(path_) + " changed from " +
+                    std::to_string(bytes_) + " to " + std::to_string(now.st_size) +
+                    " bytes while it was read");
+  }
   return elements_of(content, type, pairs, element);
 }
 

@@ -42,10 +42,36 @@ struct numbers {
 /// \throws bad_input if the size of the file is no multiple of the size of an element
 [[nodiscard]] numbers read_raw(const std::filesystem::path&, std::string_view type, bool pairs);
 
-/// Reads part `part` of `parts` equal parts of such a file. If the input is no regular file, part 0
-/// has all elements. \throws bad_input
-[[nodiscard]] numbers read_raw_part(const std::filesystem::path&, std::string_view type, bool pairs,
-                                    std::size_t part, std::size_t parts);
+/// Such a file, from which several processes read parts. Move-only.
+class raw_input {
+ public:
+  /// Opens a regular file. \throws bad_input if it cannot be read
+  explicit raw_input(const std::filesystem::path& path);
+  ~raw_input();
+  raw_input(const raw_input&) = delete;
+  raw_input& operator=(const raw_input&) = delete;
+
+  /// Returns whether the input is a regular file. Others, such as pipes, cannot be divided.
+  [[nodiscard]] bool is_regular() const { return file_ >= 0; }
+  /// Returns the size of the regular file when it was opened, or 0.
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+  /// Returns a hash of the content of a regular file, or 0. Of a file of more than 16 MiB it is a
+  /// hash of 256 pieces of 64 KiB at equal distances, the first and the last included.
+  /// \throws bad_input
+  [[nodiscard]] std::uint64_t sample_hash() const;
+  /// Reads part `part` of `parts` equal parts. If the input is no regular file, part 0 has all
+  /// elements. \throws bad_input as read_raw(), and if the size of the file has changed
+  [[nodiscard]] numbers read(std::string_view type, bool pairs, std::size_t part,
+                             std::size_t parts) const;
+
+ private:
+  /// Reads exactly `bytes` bytes. \throws bad_input
+  [[nodiscard]] std::string read_bytes(std::uint64_t begin, std::size_t bytes) const;
+
+  std::filesystem::path path_;
+  int file_ = -1;
+  std::uint64_t bytes_ = 0;
+};
 
 /// Writes the format of read_text(): each number in the shortest form that reads back as the same
 /// number.

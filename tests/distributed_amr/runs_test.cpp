@@ -337,6 +337,20 @@ BOOST_AUTO_TEST_CASE(options_that_need_launches_by_kernels_are_refused) {
   });
 }
 
+BOOST_AUTO_TEST_CASE(a_setting_that_differs_is_named_on_all_ranks) {
+  on_ranks(3, [&](communicator& ranks) {
+    setting s = moving<gas>(false);
+    if (ranks.rank() == 2) s.config.mesh.max_level += 1;
+    BOOST_CHECK_EXCEPTION(start<gas>(ranks, s), std::invalid_argument,
+                          names("amr_mesh_config.max_level is '"));
+    auto run = start<gas>(ranks, moving<gas>(false));
+    BOOST_CHECK_EXCEPTION(run.advance(ranks.rank() == 2 ? 1 : 2), std::invalid_argument,
+                          names("distributed_amr_run: steps is '2' on rank 0, but '1' on rank 2"));
+    run.advance(1);
+    BOOST_TEST(run.steps() == 1u);
+  });
+}
+
 // The other ranks are exchanging values when rank 1 throws.
 BOOST_AUTO_TEST_CASE(an_exception_on_one_rank_ends_the_run_on_all) {
   std::string found;

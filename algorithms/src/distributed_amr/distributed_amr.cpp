@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <limits>
 #include <memory>
+#include <ramify/amr/distributed_settings.hpp>
 #include <ramify/distributed_amr.hpp>
 #include <string>
 
@@ -23,6 +24,22 @@ run_pointer make_on(communicator& ranks, const amr_options& options, const amr_s
   });
 }
 
+shared_settings settings_of(const amr_options& options, bool continues) {
+  shared_settings settings("distributed_amr_simulation");
+  settings.add("amr_options.problem", options.problem);
+  settings.add("amr_options.dimensions", options.dimensions);
+  settings.add("amr_options.precision", options.precision);
+  settings.add("amr_options.criterion", options.criterion);
+  settings.add("amr_options.criterion_variable", options.criterion_variable);
+  settings.add("amr_options.gradient_floor", options.gradient_floor);
+  settings.add("amr_options.loehner_filter", options.loehner_filter);
+  settings.add("amr_options.gamma", options.gamma);
+  settings.add("amr_options.end_time", options.end_time);
+  settings.add("distributed_amr_simulation: whether it continues from a state", continues);
+  detail::amr::add_fields(settings, options, options.dimensions == 3 ? 3 : 2);
+  return settings;
+}
+
 }  // namespace
 
 void validate_for_ranks(const amr_options& options) {
@@ -35,6 +52,7 @@ distributed_amr_simulation::distributed_amr_simulation(communicator& ranks,
                                                        const amr_options& options,
                                                        const amr_state* state)
     : ranks_(&ranks), options_(options) {
+  ranks.require_equal(settings_of(options, state != nullptr));
   validate(options);
   validate_for_ranks(options);
   detail::facade::check_backend_of_ranks(ranks, options.backend, "amr_options.backend");

@@ -1,14 +1,38 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <ramify/distributed_traverse.hpp>
+#include <ramify/distributed_traverse/settings.hpp>
 
 #include "distributed_traverse/on_backend.hpp"
 #include "facade/on_ranks.hpp"
 
 namespace ramify {
+namespace {
+
+shared_settings settings_of(const uts_parameters& tree,
+                            const distributed_tree_search_options& options) {
+  const auto& [type, shape, depth, root_branches, probability, branches, shift, seed] = tree;
+  shared_settings settings("distributed_tree_search");
+  settings.add("uts_parameters.type", type);
+  settings.add("uts_parameters.shape", shape);
+  settings.add("uts_parameters.depth", depth);
+  settings.add("uts_parameters.root_branches", root_branches);
+  settings.add("uts_parameters.probability", probability);
+  settings.add("uts_parameters.branches", branches);
+  settings.add("uts_parameters.shift", shift);
+  settings.add("uts_parameters.seed", seed);
+  const std::string owner = "distributed_tree_search_options.";
+  detail::distributed_traverse::add_fields(settings, owner, options);
+  settings.add(owner + "backend", options.backend);
+  settings.add(owner + "pending_launches", options.pending_launches);
+  return settings;
+}
+
+}  // namespace
 
 distributed_tree_search_result distributed_tree_search(
     communicator& comm, const uts_parameters& tree,
     const distributed_tree_search_options& options) {
+  comm.require_equal(settings_of(tree, options));
   validate(tree);
   validate(options);
   distributed_tree_search_result result{};

@@ -25,7 +25,8 @@
 ///           whose names end in _in_stream return earlier. No other call leaves work in `stream`.
 /// Calls     Functions marked "collective" must be called by all ranks, in the same order, with the
 ///           same arguments where the description says so; cluster_options::check_calls verifies
-///           this.
+///           this. A difference of options is found in any case: require_equal() compares them, and
+///           the distributed algorithms and the constructor call it.
 /// Sizes     Counts have 64 bits; messages may be longer than 2^31 bytes.
 /// Errors    If a rank throws in run(), or a call fails on a rank, all ranks throw cluster_error
 ///           with the rank and the cause. No rank waits forever: each wait polls for errors, too.
@@ -48,6 +49,7 @@
 #include <memory>
 #include <ramify/cluster/error.hpp>
 #include <ramify/cluster/report.hpp>
+#include <ramify/cluster/settings.hpp>
 #include <ramify/runtime/report.hpp>
 #include <span>
 #include <string>
@@ -169,8 +171,10 @@ class communicator {
   /// On the CUDA backend the constructor makes the rank's GPU the current device. On the CPU
   /// backend it limits the threads of the executor to this rank's share of the cores, unless
   /// their number was set before. The destructor restores it.
-  /// \throws std::invalid_argument naming the field; unavailable, on all ranks, if a rank cannot
-  ///         run the requested backend; std::logic_error if MPI is not initialized; cluster_error
+  /// \throws std::invalid_argument, on all ranks, naming a bad field, or one that differs between
+  ///         ranks; also if the ranks have different versions of Ramify
+  /// \throws unavailable, on all ranks, if a rank cannot run the requested backend;
+  ///         std::logic_error if MPI is not initialized; cluster_error
   explicit communicator(const cluster_options& options = {});
   communicator(communicator&&) noexcept;
   communicator& operator=(communicator&&) noexcept;
@@ -198,6 +202,14 @@ class communicator {
 
   /// Returns on no rank before all ranks have called it. Collective. \throws cluster_error
   void barrier();
+
+  /// Checks that all ranks have the same settings. Collective. Takes one reduction of 16 bytes,
+  /// also if cluster_options::check_calls is false.
+  /// \throws std::invalid_argument, with the same message on all ranks. It names the first rank
+  ///         that differs from rank 0, the first setting in which it does, and both values. The
+  ///         communicator can still be used
+  /// \throws cluster_error, also if a rank makes another call
+  void require_equal(const shared_settings& settings);
 
   /// Copies `count` elements of the rank `root` to all ranks. Collective, with the same count and
   /// root. \throws cluster_error

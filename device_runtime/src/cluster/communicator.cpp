@@ -99,6 +99,11 @@ void communicator::barrier() {
   state_->check_call("barrier", 0, 0, 0, true);
 }
 
+void communicator::require_equal(const shared_settings& settings) {
+  const timed_call timed(*state_);
+  state_->require_equal(settings);
+}
+
 // ---- messages and report ----
 
 message_exchange communicator::begin_messages(std::span<const raw_outgoing> out,

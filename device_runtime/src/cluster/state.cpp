@@ -11,6 +11,7 @@
 #include <list>
 #include <ramify/runtime/arguments.hpp>
 #include <ramify/runtime/error.hpp>
+#include <ramify/version.hpp>
 #include <stdexcept>
 #include <thread>
 
@@ -20,26 +21,20 @@ namespace {
 constexpr int cause_tag = 0;
 constexpr std::size_t max_cause = 2000;  // characters, so that MPI sends it at once
 
-/// A hash of bytes (FNV-1a).
-std::uint64_t hash_of(std::string_view bytes) {
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3u;
-  return hash;
-}
-
 /// Texts of messages. They are never freed, because a message may never be received.
 std::list<std::string>& kept_texts() {
   static auto& texts = *new std::list<std::string>;
   return texts;
 }
 
-/// Returns the lowest element at which an array of texts of equal length differs from the first.
-int first_difference(const std::vector<char>& texts, std::size_t length, int count) {
-  for (int i = 1; i < count; ++i) {
-    if (std::memcmp(texts.data(), texts.data() + static_cast<std::size_t>(i) * length, length) != 0)
-      return i;
-  }
-  return 0;
+/// Returns the settings that all ranks must have in common when a communicator is constructed.
+shared_settings settings_of(const cluster_options& options) {
+  shared_settings settings("communicator");
+  settings.add("the version of Ramify", RAMIFY_VERSION);
+  settings.add("cluster_options.backend", options.backend);
+  settings.add("cluster_options.check_calls", options.check_calls);
+  settings.add("cluster_options.message_bytes", options.message_bytes);
+  return settings;
 }
 
 }  // namespace
@@ -63,9 +58,6 @@ void polling_pause::operator()() const {
 }
 
 state::state(MPI_Comm ranks, const cluster_options& wanted) : options(wanted) {
-  check_enumerator(options.backend, "cluster_options.backend");
-  check_field(options.message_bytes >= 1, "cluster_options.message_bytes", options.message_bytes,
-              "at least 1");
   int is_initialized = 0;
   MPI_Initialized(&is_initialized);
   int is_finalized = 0;
@@ -83,6 +75,10 @@ state::state(MPI_Comm ranks, const cluster_options& wanted) : options(wanted) {
   messages_from.resize(static_cast<std::size_t>(size));
   try {
     find_place();
+    require_equal(settings_of(options));  // so that all ranks throw in the same way
+    check_enumerator(options.backend, "cluster_options.backend");
+    check_field(options.message_bytes >= 1, "cluster_options.message_bytes", options.message_bytes,
+                "at least 1");
     choose_backend();
   } catch (...) {  // the destructor does not run
     if (!is_broken()) {
@@ -202,43 +198,6 @@ void state::wait_on_device(device_operation& operation, bool until_done) {
       return reached ? progress::complete : progress::none;
     });
   });
-}
-
-void state::check_call(const char* name, std::uint64_t count, std::uint64_t element,
-                       std::uint64_t extra, bool always) {
-  require_intact();
-  if (!options.check_calls && !always) return;
-  // 1. The lowest hash and the lowest complement of a hash are those of one call if all are equal.
-  std::string call = name;
-  if (element != 0) {
-    call += " of " + std::to_string(count) + " elements of " + std::to_string(element) + " bytes";
-  }
-  call += '#' + std::to_string(extra);
-  memory->own_call.fill('\0');
-  call.copy(memory->own_call.data(), memory->own_call.size() - 1);
-  const std::uint64_t hash = hash_of(call);
-  memory->check = {hash, ~hash};
-  collective(name, [&](MPI_Request* request) {
-    return MPI_Iallreduce(memory->check.data(), memory->check_result.data(), 2, MPI_UINT64_T,
-                          MPI_MIN, data, request);
-  });
-  if (memory->check_result[0] == ~memory->check_result[1]) return;
-  // 2. The calls of all ranks, for the message.
-  const std::size_t length = memory->own_call.size();
-  memory->all_calls.resize(length * static_cast<std::size_t>(size));
-  collective(name, [&](MPI_Request* request) {
-    return MPI_Iallgather(memory->own_call.data(), static_cast<int>(length), MPI_CHAR,
-                          memory->all_calls.data(), static_cast<int>(length), MPI_CHAR, data,
-                          request);
-  });
-  const int other = first_difference(memory->all_calls, length, size);
-  const auto text = [&](int of) {
-    const std::string whole = memory->all_calls.data() + static_cast<std::size_t>(of) * length;
-    return whole.substr(0, whole.rfind('#'));
-  };
-  const bool is_extra = text(other) == text(0);
-  fail_together(other, "calls " + text(other) + ", but rank 0 calls " + text(0) +
-                           (is_extra ? " with other arguments" : ""));
 }
 
 void state::check_mpi(int code, const char* call) {

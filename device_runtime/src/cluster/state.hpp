@@ -66,8 +66,8 @@ class polling_pause {
 /// cannot cancel them.
 struct collective_memory {
   std::array<std::uint64_t, 2> check{}, check_result{};
-  std::array<char, 64> own_call{};
-  std::vector<char> all_calls;
+  std::uint64_t longest_text = 0;
+  std::vector<char> own_text, all_texts;
   std::vector<std::uint64_t> numbers, numbers_result;
   std::vector<std::byte> block;  ///< a piece of an array
   int failed_rank = 0;
@@ -231,6 +231,8 @@ class state {
   /// options.check_calls requires the check if `always`.
   void check_call(const char* name, std::uint64_t count, std::uint64_t element, std::uint64_t extra,
                   bool always = false);
+  /// Checks that all ranks have the same settings, as communicator::require_equal() does.
+  void require_equal(const shared_settings& settings);
   /// Makes all ranks throw unless `code` is MPI_SUCCESS.
   void check_mpi(int code, const char* call);
 
@@ -243,6 +245,16 @@ class state {
     std::string cause;
   };
 
+  /// Returns whether all ranks make the same call with the same number. Waits for all ranks.
+  bool have_same_call(const char* name, const std::string& call, std::uint64_t number);
+  /// Makes all ranks throw if they make different calls. Else returns the calls and numbers of all
+  /// ranks as texts. Waits for all ranks.
+  std::vector<std::string> compare_calls(const char* name, const std::string& call,
+                                         std::uint64_t number);
+  /// Returns the texts of all ranks, of which each has at most `length` bytes and no null character
+  /// at its end. Waits for all ranks.
+  std::vector<std::string> gather_texts(const char* name, std::string_view mine,
+                                        std::size_t length);
   void throw_if_others_failed();
   void send_cause(const std::string& cause) noexcept;
   /// Steps 1 to 3 of a failure. `own_rank`: this rank, that of fail_together(), or INT_MAX.

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Settings that differ between ranks are found before any work, and all ranks throw the same
+// exception. Then the ranks still agree.
+#include <boost/test/unit_test.hpp>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <ramify/amr/distributed_settings.hpp>
+#include <ramify/cluster/communicator.hpp>
+#include <ramify/distributed_amr.hpp>
+#include <ramify/distributed_branch_and_bound.hpp>
+#include <ramify/distributed_sort.cuh>
+#include <ramify/distributed_sort.hpp>
+#include <ramify/distributed_traverse.cuh>
+#include <ramify/distributed_traverse.hpp>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "exceptions.hpp"
+
+namespace tests::settings {
+namespace {
+
+using ramify::communicator;
+using ramify::reduction;
+using ramify::shared_settings;
+
+const ramify::cluster_options on_cpu{.backend = ramify::backend::cpu};
+
+// Calls call(is_other), whose argument is true on the last rank only. Checks that all ranks throw
+// "<text> on rank 0, but ... on rank <last>", and that they can communicate after that.
+void expect_difference(communicator& comm, const std::string& text,
+                       const std::function<void(bool)>& call) {
+  BOOST_TEST_CONTEXT(text) {
+    const int last = comm.size() - 1;
+    if (last == 0) {
+      BOOST_CHECK_NO_THROW(call(false));
+      return;
+    }
+    const auto is_right = [&](const std::invalid_argument& e) {
+      return names(text)(e) && names("on rank 0, but ")(e) &&
+             std::string(e.what()).ends_with("on rank " + std::to_string(last));
+    };
+    BOOST_CHECK_EXCEPTION(call(comm.rank() == last), std::invalid_argument, is_right);
+    BOOST_TEST(comm.all_reduce(1, reduction::sum) == comm.size());
+  }
+}
+
+struct halves {
+  __host__ __device__ unsigned degree(unsigned n) const { return n < 2 ? 0 : 2; }
+  __host__ __device__ unsigned child(unsigned n, unsigned i) const { return (n + i) / 2; }
+};
+struct one {
+  __host__ __device__ std::uint64_t operator()(unsigned, unsigned) const { return 1; }
+};
+struct add {
+  __host__ __device__ std::uint64_t operator()(std::uint64_t a, std::uint64_t b) const {
+    return a + b;
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(settings_of_ranks)
+
+BOOST_AUTO_TEST_CASE(equal_settings_are_accepted) {
+  for (const bool check_calls : {true, false}) {
+    communicator comm({.backend = ramify::backend::cpu, .check_calls = check_calls});
+    shared_settings settings("work");
+    settings.add("depth", 3);
+    settings.add("name", "a file");
+    settings.add("nothing", std::optional<int>());
+    settings.add("route", ramify::route::flat);
+    comm.require_equal(settings);
+    comm.require_equal(shared_settings("nothing"));
+    BOOST_TEST(comm.report().bytes_sent == 0u);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_first_difference_is_named_with_its_ranks_and_values) {
+  for (const bool check_calls : {true, false}) {
+    communicator comm({.backend = ramify::backend::cpu, .check_calls = check_calls});
+    if (comm.size() == 1) return;
+    const auto message = [&](const std::function<void(shared_settings&, int)>& add) {
+      shared_settings settings("work");
+      settings.add("common", 1);
+      add(settings, comm.rank());
+      try {
+        comm.require_equal(settings);
+      } catch (const std::invalid_argument& e) {
+        return std::string(e.what());
+      }
+      return std::string("no exception");
+    };
+    // The first rank with another value, not the last one; and the first setting.
+    BOOST_TEST(message([](auto& all, int rank) {
+                 all.add("depth", rank == 0 ? 3 : 3 + rank);
+                 all.add("width", rank);
+               }) == "depth is '3' on rank 0, but '4' on rank 1");
+    BOOST_TEST(message([](auto& all, int rank) { all.add("x", rank == 1 ? 0.1 : 0.1f); }) ==
+               "x is '0.10000000149011612' on rank 0, but '0.1' on rank 1");
+    BOOST_TEST(message([](auto& all, int rank) { all.add("x", rank == 1 ? -0.0 : 0.0); }) ==
+               "x is '0' on rank 0, but '-0' on rank 1");
+    BOOST_TEST(message([](auto& all, int rank) { all.add("empty", rank == 1 ? "" : " "); }) ==
+               "empty is ' ' on rank 0, but '' on rank 1");
+    BOOST_TEST(message([](auto& all, int rank) {
+                 all.add("maybe", rank == 1 ? std::optional(7) : std::nullopt);
+               }) == "maybe is 'none' on rank 0, but '7' on rank 1");
+    BOOST_TEST(message([](auto& all, int rank) {
+                 all.add("loop", rank == 1 ? ramify::flat_loop::host : ramify::flat_loop::graph);
+               }) == "loop is 'graph' on rank 0, but 'host' on rank 1");
+    BOOST_TEST(message([](auto& all, int rank) {
+                 if (rank == 1) all.add("more", true);
+               }) == "a setting is '' on rank 0, but 'more' on rank 1");
+    const std::string text(100'000, 'a');  // longer than what MPI sends at once
+    BOOST_TEST(message([&](auto& all, int rank) { all.add("text", text + char('b' + rank)); }) ==
+               "text is '" + text + "b' on rank 0, but '" + text + "c' on rank 1");
+    comm.barrier();
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_rank_with_another_call_is_named) {
+  communicator comm(on_cpu);
+  if (comm.size() == 1) return;
+  BOOST_CHECK_EXCEPTION(comm.require_equal(shared_settings(comm.rank() == 1 ? "search" : "sort")),
+                        ramify::cluster_error,
+                        names("rank 1: calls search (settings), but rank 0 calls sort"));
+  communicator second(on_cpu);
+  BOOST_CHECK_EXCEPTION(
+      comm.rank() == 1 ? second.barrier() : second.require_equal(shared_settings("sort")),
+      ramify::cluster_error, names("rank 1: calls barrier, but rank 0 calls sort (settings)"));
+}
+
+BOOST_AUTO_TEST_CASE(options_of_communicators_are_compared) {
+  communicator all(on_cpu);
+  const auto expect = [&](const std::string& text,
+                          const std::function<void(ramify::cluster_options&)>& change) {
+    expect_difference(all, text, [&](bool is_other) {
+      ramify::cluster_options options = on_cpu;
+      if (is_other) change(options);
+      const communicator comm(options);
+    });
+  };
+  expect("cluster_options.message_bytes is '8388608'", [](auto& o) { o.message_bytes = 100; });
+  expect("cluster_options.message_bytes is '8388608'", [](auto& o) { o.message_bytes = 0; });
+  expect("cluster_options.check_calls is 'true'", [](auto& o) { o.check_calls = false; });
+  expect("cluster_options.backend is 'cpu'", [](auto& o) { o.backend = ramify::backend::cuda; });
+}
+
+BOOST_AUTO_TEST_CASE(options_of_sorts_are_compared) {
+  communicator comm(on_cpu);
+  using options_type = ramify::distributed_sort_options;
+  const auto expect = [&](const std::string& text,
+                          const std::function<void(options_type&)>& change) {
+    expect_difference(comm, "distributed_sort_options." + text, [&](bool is_other) {
+      std::vector<int> keys{3, 1, 2};
+      options_type options;
+      if (is_other) change(options);
+      ramify::distributed_sort(comm, keys, options);
+    });
+  };
+  expect("descending is 'false'", [](auto& o) { o.descending = true; });
+  expect("parts is 'sampled'", [](auto& o) { o.parts = ramify::sorted_parts::equal; });
+  expect("strategy is 'sample_sort'",
+         [](auto& o) { o.strategy = ramify::quicksort_strategy::binary; });
+  expect("depth_limit is '0'", [](auto& o) { o.depth_limit = 256; });  // invalid on one rank only
+  expect("device_memory is '0'", [](auto& o) { o.device_memory = 1; });
+  expect("launches.threshold is '0'", [](auto& o) { o.launches.threshold = 9; });
+  expect("backend is 'automatic'", [](auto& o) { o.backend = ramify::backend::cpu; });
+  expect_difference(comm, "the size of a key is '4'", [&](bool is_other) {
+    std::vector<int> of_4(5);
+    std::vector<double> of_8(5);
+    is_other ? ramify::distributed_sort(comm, of_8) : ramify::distributed_sort(comm, of_4);
+  });
+  expect_difference(comm, "the kind of the keys", [&](bool is_other) {
+    std::vector<int> with_sign(5);
+    std::vector<float> with_point(5);
+    is_other ? ramify::distributed_sort(comm, with_point)
+             : ramify::distributed_sort(comm, with_sign);
+  });
+  expect_difference(comm, "whether keys have values is 'false'", [&](bool is_other) {
+    std::vector<int> keys(5);
+    std::vector<std::uint64_t> values(5);
+    is_other ? ramify::distributed_sort_pairs(comm, keys, values)
+             : ramify::distributed_sort(comm, keys);
+  });
+  expect_difference(comm, "distributed_sort_config.sort.depth_limit is '0'", [&](bool is_other) {
+    ramify::device_buffer<int> keys;
+    ramify::distributed_sort_config config;
+    if (is_other) config.sort.depth_limit = 9;
+    ramify::distributed_sort(comm, keys, ramify::ascending{}, nullptr, config);
+  });
+}
+
+// A trace on one rank only is no difference.
+BOOST_AUTO_TEST_CASE(a_trace_of_one_rank_is_accepted) {
+  communicator comm(on_cpu);
+  ramify::launch_trace trace;
+  ramify::distributed_sort_options options;
+  if (comm.rank() == 0) options.trace = &trace;
+  std::vector<int> keys{3, 1, 2};
+  BOOST_CHECK_NO_THROW(ramify::distributed_sort(comm, keys, options));
+}
+
+BOOST_AUTO_TEST_CASE(options_and_trees_of_searches_are_compared) {
+  communicator comm(on_cpu);
+  using options_type = ramify::distributed_tree_search_options;
+  const auto expect =
+      [&](const std::string& text,
+          const std::function<void(options_type&, ramify::uts_parameters&)>& change) {
+        expect_difference(comm, text, [&](bool is_other) {
+          options_type options;
+          ramify::uts_parameters tree;
+          if (is_other) change(options, tree);
+          ramify::distributed_tree_search(comm, tree, options);
+        });
+      };
+  expect("uts_parameters.seed is '0'", [](auto&, auto& tree) { tree.seed = 1; });
+  expect("uts_parameters.shift is '0.5'", [](auto&, auto& tree) { tree.shift = 9; });
+  expect("distributed_tree_search_options.steps is '512'",
+         [](auto& options, auto&) { options.steps = 8; });
+  expect("distributed_tree_search_options.rounds is '8'",
+         [](auto& options, auto&) { options.rounds = 0; });
+  expect("distributed_tree_search_options.capacity is '0'",
+         [](auto& options, auto&) { options.capacity = 1 << 20; });
+  const auto expect_traverse = [&](const std::string& text, unsigned root, std::uint64_t identity,
+                                   unsigned steps) {
+    expect_difference(comm, text, [&](bool is_other) {
+      ramify::distributed_traverse_config config;
+      if (is_other) config.steps = steps;
+      ramify::distributed_traverse(comm, is_other ? root : 5u, halves{}, one{}, add{},
+                                   is_other ? identity : std::uint64_t{0}, nullptr, config);
+    });
+  };
+  expect_traverse("distributed_traverse: root is '5'", 6, 0, 512);
+  expect_traverse("distributed_traverse: identity is '0'", 5, 1, 512);
+  expect_traverse("distributed_traverse_config.steps is '512'", 5, 0, 2);
+}
+
+BOOST_AUTO_TEST_CASE(options_and_instances_of_branch_and_bound_are_compared) {
+  communicator comm(on_cpu);
+  expect_difference(comm, "distributed_count_queens: n is '6'", [&](bool is_other) {
+    static_cast<void>(ramify::distributed_count_queens(comm, is_other ? 7 : 6));
+  });
+  expect_difference(comm, "distributed_queens_options.leaf_rows is 'none'", [&](bool is_other) {
+    ramify::distributed_queens_options options;
+    if (is_other) options.leaf_rows = 3;
+    static_cast<void>(ramify::distributed_count_queens(comm, 6, options));
+  });
+  expect_difference(comm, "knapsack_instance.items[1].profit is '5'", [&](bool is_other) {
+    const ramify::knapsack_instance bag{{{1, 2}, {3, is_other ? 4 : 5}}, 3};
+    static_cast<void>(ramify::distributed_knapsack(comm, bag));
+  });
+  expect_difference(comm, "knapsack_instance.items.size() is '2'", [&](bool is_other) {
+    ramify::knapsack_instance bag{{{1, 2}, {3, 5}}, 3};
+    if (is_other) bag.items.push_back({1, 1});
+    static_cast<void>(ramify::distributed_knapsack(comm, bag));
+  });
+  expect_difference(comm, "flow_shop_instance.times[3] is '4'", [&](bool is_other) {
+    const ramify::flow_shop_instance shop{2, 2, {1, 2, 3, is_other ? 5 : 4}};
+    static_cast<void>(ramify::distributed_flow_shop(comm, shop));
+  });
+  expect_difference(comm, "distributed_branch_and_bound_options.rounds is '8'", [&](bool is_other) {
+    ramify::distributed_branch_and_bound_options options;
+    if (is_other) options.rounds = 1;
+    const ramify::flow_shop_instance shop{2, 2, {1, 2, 3, 4}};
+    static_cast<void>(ramify::distributed_flow_shop(comm, shop, options));
+  });
+}
+
+BOOST_AUTO_TEST_CASE(options_of_simulations_are_compared) {
+  communicator comm(on_cpu);
+  using options_type = ramify::amr_options;
+  const auto expect = [&](const std::string& text,
+                          const std::function<void(options_type&)>& change) {
+    expect_difference(comm, text, [&](bool is_other) {
+      options_type options = ramify::recommended_options(ramify::amr_problem::sod, 2);
+      options.mesh.max_level = 0;
+      if (is_other) change(options);
+      const ramify::distributed_amr_simulation flow(comm, options);
+    });
+  };
+  expect("amr_mesh_config.max_level is '0'", [](auto& o) { o.mesh.max_level = 1; });
+  expect("amr_mesh_config.upper[0] is '1'", [](auto& o) { o.mesh.upper[0] = 2; });
+  expect("amr_mesh_config.sides[1][0] is", [](auto& o) {
+    o.mesh.sides[1] = {ramify::boundary::reflecting, ramify::boundary::outflow};
+  });
+  expect("amr_step_config.cfl is '0.4'", [](auto& o) { o.step.cfl = 2; });
+  expect("amr_regrid_config.every is '4'", [](auto& o) { o.regrid.every = 5; });
+  expect("amr_options.problem is 'sod'", [](auto& o) { o.problem = ramify::amr_problem::sedov; });
+  expect("amr_options.gamma is '1.4'", [](auto& o) { o.gamma = 1.5; });
+  expect("amr_config.route is 'automatic'", [](auto& o) { o.route = ramify::route::flat; });
+  options_type options = ramify::recommended_options(ramify::amr_problem::sod, 2);
+  options.mesh.max_level = 0;
+  ramify::distributed_amr_simulation flow(comm, options);
+  expect_difference(comm, "distributed_amr_run: steps is '1'",
+                    [&](bool is_other) { flow.advance(is_other ? 2 : 1); });
+  expect_difference(comm, "distributed_amr_run: stop_time is '1'",
+                    [&](bool is_other) { flow.advance(1, is_other ? 0.5 : 1.0); });
+  const ramify::amr_state state = flow.state();
+  expect_difference(comm, "whether it continues from a state is 'true'", [&](bool is_other) {
+    is_other ? ramify::distributed_amr_simulation(comm, options)
+             : ramify::distributed_amr_simulation(comm, options, state);
+  });
+}
+
+// In run() all ranks throw cluster_error, whose cause is the same message.
+BOOST_AUTO_TEST_CASE(a_difference_in_run_ends_it_on_all_ranks) {
+  communicator comm(on_cpu);
+  if (comm.size() == 1) return;
+  const auto sort = [&] {
+    std::vector<int> keys{3, 1, 2};
+    ramify::distributed_sort_options options;
+    options.descending = comm.rank() == 1;
+    ramify::distributed_sort(comm, keys, options);
+  };
+  BOOST_CHECK_EXCEPTION(comm.run(sort), ramify::cluster_error,
+                        names("rank 0: distributed_sort_options.descending is 'false' on rank 0, "
+                              "but 'true' on rank 1"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace tests::settings
