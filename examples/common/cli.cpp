@@ -15,6 +15,7 @@
 #include <ramify/version.hpp>
 #include <sstream>
 #include <stdexcept>
+#include <string_view>
 #include <thread>
 
 #include "cli_messages.hpp"
@@ -24,6 +25,10 @@
 
 namespace common {
 namespace {
+
+using namespace std::string_view_literals;
+
+constexpr auto out_of_memory = "not enough memory"sv;
 
 constexpr auto footer =
     "Numbers are decimal. Whole numbers may be written as 1e6, 1M (10^6) or 1Mi (2^20).\n"
@@ -62,6 +67,7 @@ class selected_processor {
                                     std::string(std::getenv("RAMIFY_CPU_SCHEDULE")) +
                                     " of RAMIFY_CPU_SCHEDULE has one thread");
       }
+      config = ramify::cpu::current_executor_config();
       config.workers = threads->as<unsigned>();
       config_.emplace(config);
     }
@@ -156,8 +162,8 @@ bool has_other_processes() {
 }
 
 /// Prints the exception that is being handled as one line on stderr. Returns the exit status, or
-/// ends the program by the signal that has stopped it.
-int report_exception(const CLI::App& app) {
+/// ends the program by the signal that has stopped it. \throws std::bad_alloc
+int print_exception(const CLI::App& app) {
   const std::string name = app.get_name() + ": ";
   const auto print = [&](exit_status status, std::string_view what) {
     std::cerr << name << escaped(what) << '\n';
@@ -190,10 +196,22 @@ int report_exception(const CLI::App& app) {
     std::cout.flush();
     end_by_signal(e.signal());
   } catch (const std::bad_alloc&) {
-    return print(exit_status::failed, "not enough memory");
+    return print(exit_status::failed, out_of_memory);
   } catch (const std::exception& e) {
     return print(exit_status::failed, message_about_options(e));
   }
+}
+
+/// Does the same for the program `name`, also if no memory is left for a message.
+int report_exception(const char* name, const CLI::App* app) noexcept {
+  try {
+    if (app != nullptr) return print_exception(*app);
+  } catch (const std::exception&) {  // std::bad_alloc
+  }
+  for (const std::string_view part : {std::string_view(name), ": "sv, out_of_memory, "\n"sv}) {
+    if (::write(STDERR_FILENO, part.data(), part.size()) < 0) break;
+  }
+  return static_cast<int>(exit_status::failed);
 }
 
 }  // namespace
@@ -204,8 +222,9 @@ int run_program(const char* name, const char* about, int argc, char** argv,
   open_standard_files();
   handle_stop_signals();
   ramify::set_notice_handler([](std::string_view notice) { std::cerr << notice << '\n'; });
-  CLI::App app(about, name);
+  std::optional<CLI::App> made;
   try {
+    CLI::App& app = made.emplace(about, name);
     try {
       app.set_version_flag("--version", std::string(name) + " (Ramify) " + program_version(),
                            "Print the version and exit");
@@ -224,7 +243,7 @@ int run_program(const char* name, const char* about, int argc, char** argv,
     flush_standard_output();
     return static_cast<int>(exit_status::done);
   } catch (const std::exception&) {
-    return report_exception(app);
+    return report_exception(name, made ? &*made : nullptr);
   }
 }
 

@@ -29,7 +29,7 @@ namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 /// context. Thread-safe. \throws cuda_error
 inline cudaMemPool_t scratch_pool_in(context_id context) {
   static std::mutex mutex;
-  static std::map<context_id, cudaMemPool_t> pools;
+  static auto& pools = *new std::map<context_id, cudaMemPool_t>;  // never destroyed
   const std::lock_guard lock(mutex);
   if (const auto known = pools.find(context); known != pools.end()) return known->second;
 

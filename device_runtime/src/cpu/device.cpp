@@ -46,7 +46,8 @@ executor_config config_from_environment() {
 }  // namespace
 
 device& device::instance() {
-  static device the_device;
+  // Never destroyed, because worker threads and destructors of global objects may use it at exit.
+  static device& the_device = *new device;
   return the_device;
 }
 

@@ -79,8 +79,10 @@ cudaError_t release(void* memory) {
   return keep(device::instance().lasting_failure());
 }
 
-// A device-side copy or fill is a grid of one thread, as on a GPU.
-cudaError_t submit_memory_operation(std::function<void()> operation, cudaStream_t stream,
+// A device-side copy or fill is a grid of one thread, as on a GPU. On the host the operation runs
+// at once, and needs no memory.
+template <class Operation>
+cudaError_t submit_memory_operation(const Operation& operation, cudaStream_t stream,
                                     const void* name, site written_at,
                                     std::initializer_list<const void*> pointers) {
   if (const cudaError_t failure = begin_call()) return failure;
@@ -92,7 +94,7 @@ cudaError_t submit_memory_operation(std::function<void()> operation, cudaStream_
   for (const void* const& pointer : pointers) {
     arguments.push_back(std::as_bytes(std::span(&pointer, 1)));
   }
-  return submit({std::move(operation), name, dim3(1), dim3(1), 0, written_at}, stream, arguments);
+  return submit({operation, name, dim3(1), dim3(1), 0, written_at}, stream, arguments);
 }
 
 /// Returns whether the host may use a stream or an event, as an error code. All its work is done.
