@@ -89,8 +89,9 @@ class [[nodiscard("call get(): it waits, checks and completes the steps")]] amr_
   /// \throws amr_error as of amr_run::advance(), or if captured steps need more memory for the
   ///         mesh: the graph cannot continue then, and amr_run::advance() can once this object is
   ///         destroyed; cuda_error; device_launch_error; std::logic_error while the stream is being
-  ///         captured
+  ///         captured, for a further call, and for a moved-from run
   amr_report get() {
+    const auto call = result_.begin_get();
     run_->finish();
     amr_report report = parts_->report;
     if (!run_->captured()) run_.reset();
@@ -105,11 +106,13 @@ class [[nodiscard("call get(): it waits, checks and completes the steps")]] amr_
   amr_advance(const detail::amr::advance_request& wanted, parts& run_parts)
       : parts_(&run_parts),
         run_(std::make_unique<run_type>(run_parts, detail::amr::fill_from_parent{}, wanted.steps)) {
+    result_ = detail::result_state("amr_run", run_->captured());
     run_->start(wanted);
   }
 
   parts* parts_;
   std::unique_ptr<run_type> run_;
+  detail::result_state result_{"amr_run"};
 };
 
 /// A run: a flow and its mesh. Move-only; the stream must outlive it. After an exception other than

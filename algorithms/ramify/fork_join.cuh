@@ -89,6 +89,7 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] fork_
       : stream_(stream) {
     validate(config);
     const relaxed_capture_scope relaxed;  // driver queries do not affect a captured stream
+    result_ = detail::result_state("fork_join", is_being_captured(stream));
     run_ = std::make_unique<run>(scratch, stream, "fork_join", config);
     const memory& join = run_->parts.join;
     clear_memory(join.forked, 1, stream, "clearing the count of nodes");
@@ -101,8 +102,9 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] fork_
   ///
   /// Must be called once only, except for a captured run; see traverse_run::get().
   /// \throws cuda_error, device_launch_error, std::length_error; std::logic_error while the stream
-  ///         is being captured
+  ///         is being captured, for a further call, and for a moved-from run
   fork_join_result<Value> get() {
+    const auto call = result_.begin_get();
     const memory& join = run_->parts.join;
     const auto leaves = run_->of_tree->get();
     fork_join_result<Value> result{};
@@ -147,6 +149,7 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] fork_
 
   cudaStream_t stream_;
   std::unique_ptr<run> run_;
+  detail::result_state result_{"fork_join"};
 };
 
 /// Starts the recursion with this root, in `stream`. The functor is copied.

@@ -133,6 +133,7 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] quadr
     detail::quadrature::validate(box);
     const relaxed_capture_scope relaxed;  // driver queries do not affect a captured stream
     detail::run_setup setup("quadrature", config, "quadrature_config.flat_loop", stream, scratch);
+    result_ = detail::result_state(setup.algorithm, setup.captured);
     setup.prefer_host("the host launches rounds ahead, which costs less than a graph");
     setup.choose_route(2, detail::quadrature::round_plans(setup.by_host()));
     run_ = std::make_unique<rounds_run>(setup, box, config, f, bounds);
@@ -144,8 +145,10 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] quadr
   ///
   /// Must be called once only. For a captured quadrature, call it after a launch of the graph; it
   /// may be called again after another launch.
-  /// \throws cuda_error, device_launch_error; std::logic_error while the stream is being captured
+  /// \throws cuda_error, device_launch_error; std::logic_error while the stream is being captured,
+  ///         for a further call, and for a moved-from run
   quadrature_result get() {
+    const auto call = result_.begin_get();
     const phase_range range("quadrature: get");
     run_->chain.finish();
     const auto& end = run_->chain.state();
@@ -201,6 +204,7 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] quadr
   };
 
   std::unique_ptr<rounds_run> run_;
+  detail::result_state result_{"quadrature"};
 };
 
 /// Starts a quadrature over `box`, in `stream`. The integrand is copied.

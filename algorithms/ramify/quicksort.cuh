@@ -83,8 +83,10 @@ class [[nodiscard(
   ///
   /// Must be called only once. For a captured sort, it may be called once after each launch of the
   /// graph. The graph must have been launched into the same stream, or be complete.
-  /// \throws cuda_error, device_launch_error; std::logic_error while the stream is being captured
+  /// \throws cuda_error, device_launch_error; std::logic_error while the stream is being captured,
+  ///         for a further call, and for a moved-from run
   quicksort_report get() {
+    const auto call = result_.begin_get();
     const phase_range range("quicksort: get");
     quicksort_report report;
     if (run_ != nullptr) {
@@ -115,6 +117,7 @@ class [[nodiscard(
     const arrays data{keys, values};
     check_arguments(data, n);
     detail::run_setup setup("quicksort", config, "quicksort_config.flat_loop", stream, scratch);
+    result_ = detail::result_state(setup.algorithm, setup.captured);
     const bool samples = strategy_ == quicksort_strategy::sample_sort;
     // With binary, the flat route launches only the root's grid in advance.
     setup.prefer_host(samples ? "too few levels for a graph to pay"
@@ -178,6 +181,7 @@ class [[nodiscard(
   quicksort_strategy strategy_;
   std::size_t n_;
   std::unique_ptr<run> run_;
+  detail::result_state result_{"quicksort"};
 };
 
 /// Starts to sort n keys in place, in `stream`. \see quicksort_pairs_async()

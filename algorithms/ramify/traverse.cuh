@@ -90,6 +90,7 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] trave
     validate(config);
     const relaxed_capture_scope relaxed;  // driver queries do not affect a captured stream
     detail::run_setup setup("traverse", config, "traverse_config.flat_loop", stream, scratch);
+    result_ = detail::result_state(setup.algorithm, setup.captured);
     const auto start = [&]<class Strategy>(const Strategy*) {
       Strategy::choose_route(setup);
       setup.first_grid_clears =
@@ -111,8 +112,9 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] trave
   /// after the last of several launches; it may be called again after another launch. The graph
   /// must have been launched into the same stream, or be complete.
   /// \throws cuda_error, device_launch_error, std::length_error; std::logic_error while the stream
-  ///         is being captured
+  ///         is being captured, for a further call, and for a moved-from run
   traverse_result<Value> get() {
+    const auto call = result_.begin_get();
     const phase_range range("traverse: get");
     const auto finish = [](auto& run) {
       const traverse_result<Value> result = run->get();
@@ -131,6 +133,7 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] trave
 
  private:
   std::variant<std::unique_ptr<run_of<work_sharing>>, std::unique_ptr<run_of<task_per_node>>> run_;
+  detail::result_state result_{"traverse"};
 };
 
 /// Starts visiting all nodes of the tree with this root, in `stream`. The functors are copied.

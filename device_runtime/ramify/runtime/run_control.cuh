@@ -15,6 +15,7 @@
 #include <ramify/runtime/device_context.cuh>
 #include <ramify/runtime/launch.cuh>
 #include <ramify/runtime/report.hpp>
+#include <ramify/runtime/result_state.hpp>
 #include <ramify/runtime/run_setup.cuh>
 #include <ramify/runtime/slots.cuh>
 #include <ramify/runtime/status.cuh>
