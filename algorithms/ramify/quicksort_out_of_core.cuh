@@ -120,8 +120,10 @@ quicksort_report sort_out_of_core(const key_value_arrays<Key, Value>& data, std:
   report.strategy = config.strategy;
   report.keys = n;
   if (n < 2) return report;
+  check_alignment(data.keys, alignof(Key), "quicksort_out_of_core: keys");
   bool is_pinned = is_pinned_host_array(data.keys, "quicksort_out_of_core: keys");
   if constexpr (!std::is_same_v<Value, no_value>) {
+    check_alignment(data.values, alignof(Value), "quicksort_out_of_core: values");
     is_pinned = is_pinned_host_array(data.values, "quicksort_out_of_core: values") && is_pinned;
     check_overlap(data.keys, data.values, n);
   }
