@@ -50,6 +50,7 @@
 #include <limits>
 #include <memory>
 #include <ramify/amr/advection.cuh>
+#include <ramify/amr/argument_types.cuh>
 #include <ramify/amr/begin_run.cuh>
 #include <ramify/amr/config.hpp>
 #include <ramify/amr/criteria.cuh>
@@ -71,6 +72,7 @@ template <class Physics>
 inline constexpr int default_block_cells = Physics::dimensions == 2 ? 16 : 8;
 
 template <class Physics, class Criterion, int n>
+requires detail::amr::simulable<Physics, Criterion>
 class amr_run;
 
 /// Steps that amr_run::advance_async() has started. Movable; a moved-from object may only be
@@ -122,6 +124,7 @@ class [[nodiscard("call get(): it waits, checks and completes the steps")]] amr_
 /// number of cells along a block's edge, even and at least 4.
 template <class Physics, class Criterion = gradient_criterion<Physics>,
           int n = default_block_cells<Physics>>
+requires detail::amr::simulable<Physics, Criterion>
 class amr_run {
  public:
   static constexpr int dim = Physics::dimensions;
@@ -139,7 +142,13 @@ class amr_run {
   amr_run(const Physics& physics, const Criterion& criterion, const Initial& initial,
           const amr_config& config, cudaStream_t stream = nullptr)
       : parts_(std::make_unique<parts>(physics, criterion, validated(config), stream)) {
-    detail::amr::build_mesh(*parts_, detail::amr::fill_from_initial_state<Initial>{initial});
+    constexpr bool is_valid = detail::amr::is_initial_state<Physics, Initial>;
+    static_assert(is_valid,
+                  "amr_run: the initial state needs values operator()(const real "
+                  "(&where)[dimensions]) const");
+    if constexpr (is_valid) {
+      detail::amr::build_mesh(*parts_, detail::amr::fill_from_initial_state<Initial>{initial});
+    }
   }
 
   /// Continues a run from a state that save() returned. A state does not contain `physics`,

@@ -167,10 +167,13 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] branc
 ///                 stream order. A stream that is being captured requires it.
 /// \throws std::invalid_argument, unavailable, cuda_error
 template <class Node, class Problem>
-branch_and_bound_run<Node, Problem> branch_and_bound_async(
-    const Node& root, const Problem& problem, cudaStream_t stream = nullptr,
-    const branch_and_bound_config& config = {}, scratch_memory scratch = {}) {
-  return {root, problem, stream, config, scratch};
+detail::run_if<detail::branch_and_bound::argument_types<Node, Problem>,
+               branch_and_bound_run<Node, Problem>>
+branch_and_bound_async(const Node& root, const Problem& problem, cudaStream_t stream = nullptr,
+                       const branch_and_bound_config& config = {}, scratch_memory scratch = {}) {
+  if constexpr (detail::branch_and_bound::checked_types<Node, Problem>::are_valid) {
+    return {root, problem, stream, config, scratch};
+  }
 }
 
 /// Searches the tree with this root, waits for `stream`, and returns the smallest value and its
@@ -182,7 +185,9 @@ branch_and_bound_result<Node> branch_and_bound(const Node& root, const Problem& 
                                                cudaStream_t stream = nullptr,
                                                const branch_and_bound_config& config = {},
                                                scratch_memory scratch = {}) {
-  return branch_and_bound_async(root, problem, stream, config, scratch).get();
+  if constexpr (detail::branch_and_bound::checked_types<Node, Problem>::are_valid) {
+    return branch_and_bound_async(root, problem, stream, config, scratch).get();
+  }
 }
 
 /// Returns the device memory that a search with these types needs, in bytes.

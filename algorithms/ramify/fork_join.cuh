@@ -162,11 +162,12 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] fork_
 ///                 order. A stream that is being captured requires it.
 /// \throws std::invalid_argument, unavailable, cuda_error
 template <class Node, class Problem>
-fork_join_run<Node, Problem> fork_join_async(const Node& root, const Problem& problem,
-                                             cudaStream_t stream = nullptr,
-                                             const fork_join_config& config = {},
-                                             scratch_memory scratch = {}) {
-  return {root, problem, stream, config, scratch};
+detail::run_if<detail::fork_join::argument_types<Node, Problem>, fork_join_run<Node, Problem>>
+fork_join_async(const Node& root, const Problem& problem, cudaStream_t stream = nullptr,
+                const fork_join_config& config = {}, scratch_memory scratch = {}) {
+  if constexpr (detail::fork_join::checked_types<Node, Problem>::are_valid) {
+    return {root, problem, stream, config, scratch};
+  }
 }
 
 /// Runs the recursion with this root, waits for `stream`, and returns the value of the root.
@@ -176,7 +177,9 @@ template <class Node, class Problem>
 fork_join_result<detail::fork_join::value_of<Node, Problem>> fork_join(
     const Node& root, const Problem& problem, cudaStream_t stream = nullptr,
     const fork_join_config& config = {}, scratch_memory scratch = {}) {
-  return fork_join_async(root, problem, stream, config, scratch).get();
+  if constexpr (detail::fork_join::checked_types<Node, Problem>::are_valid) {
+    return fork_join_async(root, problem, stream, config, scratch).get();
+  }
 }
 
 /// Returns the device memory that a run with these types needs, in bytes.

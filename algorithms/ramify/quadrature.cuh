@@ -58,6 +58,7 @@
 #include <memory>
 #include <ramify/quadrature/config.hpp>
 #include <ramify/quadrature/rounds.cuh>
+#include <ramify/runtime/functor_types.hpp>
 #include <ramify/runtime/launch_chain.cuh>
 #include <ramify/runtime/phase_range.cuh>
 #include <sstream>
@@ -110,6 +111,27 @@ void validate(const quadrature_box<d>& box) {
     throw std::invalid_argument(text.str());
   }
 }
+
+}  // namespace ramify::detail::quadrature::inline RAMIFY_BUILD
+
+namespace ramify::detail::quadrature::inline RAMIFY_BUILD {
+
+template <unsigned d, class Integrand>
+struct argument_types {
+  static constexpr bool is_function = is_callable<double, Integrand, const quadrature_point<d>&>;
+  static constexpr bool are_valid = is_function && std::is_trivially_copyable_v<Integrand>;
+};
+
+/// The same, with a sentence of the compiler for each requirement that is not met.
+template <unsigned d, class Integrand>
+struct checked_types : argument_types<d, Integrand> {
+  using types = argument_types<d, Integrand>;
+  static_assert(types::is_function,
+                "quadrature: the integrand needs double operator()(quadrature_point<d>) const");
+  static_assert(std::is_trivially_copyable_v<Integrand>,
+                "quadrature: the integrand must be trivially copyable, because it is an argument "
+                "of kernels");
+};
 
 }  // namespace ramify::detail::quadrature::inline RAMIFY_BUILD
 
@@ -222,11 +244,12 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] quadr
 ///
 /// \throws std::invalid_argument, unavailable, cuda_error
 template <unsigned d, class Integrand>
-quadrature_run<d, Integrand> quadrature_async(const quadrature_box<d>& box, const Integrand& f,
-                                              cudaStream_t stream = nullptr,
-                                              const quadrature_config& config = {},
-                                              scratch_memory scratch = {}) {
-  return {box, f, stream, config, scratch};
+detail::run_if<detail::quadrature::argument_types<d, Integrand>, quadrature_run<d, Integrand>>
+quadrature_async(const quadrature_box<d>& box, const Integrand& f, cudaStream_t stream = nullptr,
+                 const quadrature_config& config = {}, scratch_memory scratch = {}) {
+  if constexpr (detail::quadrature::checked_types<d, Integrand>::are_valid) {
+    return {box, f, stream, config, scratch};
+  }
 }
 
 /// Integrates `f` over `box` and waits for `stream`. Parameters as of quadrature_async().
@@ -235,7 +258,9 @@ template <unsigned d, class Integrand>
 quadrature_result quadrature(const quadrature_box<d>& box, const Integrand& f,
                              cudaStream_t stream = nullptr, const quadrature_config& config = {},
                              scratch_memory scratch = {}) {
-  return quadrature_async(box, f, stream, config, scratch).get();
+  if constexpr (detail::quadrature::checked_types<d, Integrand>::are_valid) {
+    return quadrature_async(box, f, stream, config, scratch).get();
+  }
 }
 
 /// Returns the device memory that a quadrature in d dimensions needs, in bytes.

@@ -159,7 +159,9 @@ namespace ramify::inline RAMIFY_BUILD {
 template <class Key, class Compare = ascending>
 quicksort_report quicksort_out_of_core(Key* keys, std::size_t n, Compare compare = {},
                                        const out_of_core_config& config = {}) {
-  return detail::quicksort::sort_out_of_core<Key, no_value>({keys, nullptr}, n, compare, config);
+  if constexpr (detail::quicksort::checked_types<Key, no_value, Compare>::are_valid) {
+    return detail::quicksort::sort_out_of_core<Key, no_value>({keys, nullptr}, n, compare, config);
+  }
 }
 
 /// Sorts n keys of a host array in place, and moves each value with its key. Otherwise as
@@ -169,7 +171,9 @@ template <class Key, class Value, class Compare = ascending>
 quicksort_report quicksort_pairs_out_of_core(Key* keys, Value* values, std::size_t n,
                                              Compare compare = {},
                                              const out_of_core_config& config = {}) {
-  return detail::quicksort::sort_out_of_core<Key, Value>({keys, values}, n, compare, config);
+  if constexpr (detail::quicksort::checked_types<Key, Value, Compare>::are_valid) {
+    return detail::quicksort::sort_out_of_core<Key, Value>({keys, values}, n, compare, config);
+  }
 }
 
 /// Returns the bytes of config.temporary for n elements. Value is no_value for keys without values.

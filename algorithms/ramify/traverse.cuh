@@ -62,6 +62,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <ramify/traverse/argument_types.cuh>
 #include <ramify/traverse/config.hpp>
 #include <ramify/traverse/task_per_node_run.cuh>
 #include <ramify/traverse/work_sharing_run.cuh>
@@ -154,11 +155,14 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] trave
 ///
 /// \throws std::invalid_argument, unavailable, cuda_error
 template <class Node, class Expand, class Visit, class Reduce, class Value>
-traverse_run<Node, Expand, Visit, Reduce, Value> traverse_async(
-    const Node& root, const Expand& expand, const Visit& visit, const Reduce& reduce,
-    const Value& identity, cudaStream_t stream = nullptr, const traverse_config& config = {},
-    scratch_memory scratch = {}) {
-  return {root, expand, visit, reduce, identity, stream, config, scratch};
+detail::run_if<detail::traverse::argument_types<Node, Expand, Visit, Reduce, Value>,
+               traverse_run<Node, Expand, Visit, Reduce, Value>>
+traverse_async(const Node& root, const Expand& expand, const Visit& visit, const Reduce& reduce,
+               const Value& identity, cudaStream_t stream = nullptr,
+               const traverse_config& config = {}, scratch_memory scratch = {}) {
+  if constexpr (detail::traverse::checked_types<Node, Expand, Visit, Reduce, Value>::are_valid) {
+    return {root, expand, visit, reduce, identity, stream, config, scratch};
+  }
 }
 
 /// Visits all nodes of the tree with this root, waits for `stream`, and returns the reduction.
@@ -170,7 +174,9 @@ traverse_result<Value> traverse(const Node& root, const Expand& expand, const Vi
                                 const Reduce& reduce, const Value& identity,
                                 cudaStream_t stream = nullptr, const traverse_config& config = {},
                                 scratch_memory scratch = {}) {
-  return traverse_async(root, expand, visit, reduce, identity, stream, config, scratch).get();
+  if constexpr (detail::traverse::checked_types<Node, Expand, Visit, Reduce, Value>::are_valid) {
+    return traverse_async(root, expand, visit, reduce, identity, stream, config, scratch).get();
+  }
 }
 
 /// Returns the device memory that a traversal with these types needs, in bytes.
