@@ -117,8 +117,8 @@ inline constexpr unsigned cudaHostAllocDefault = 0;
 [[nodiscard]] cudaError_t cudaMemsetAsync(void*, int value, std::size_t bytes,
                                           cudaStream_t = nullptr, site = site::current());
 
-/// Allocates memory of `type`. `host_only` is the name of the call if a kernel must not make it, else
-/// null.
+/// Allocates memory of `type`. `host_only` is the name of the call if a kernel must not make it,
+/// else null.
 [[nodiscard]] cudaError_t allocate_untyped(void** memory, std::size_t bytes, cudaMemoryType type,
                                            const char* host_only);
 template <class T>

@@ -192,8 +192,9 @@ class run_control {
 
  private:
   /// Releases the slots that the run holds. A destructor must not throw. On a GPU the launch fails
-  /// only if the device has failed, and then the next call reports it. On the CPU executor all grids
-  /// of the stream are complete, so the host releases the slots itself: a launch needs memory.
+  /// only if the device has failed, and then the next call reports it. On the CPU executor all
+  /// grids of the stream are complete, and the host releases the slots itself, because a launch
+  /// needs memory.
   struct slot_release {
     cudaStream_t stream;
     detail::chain_link link;

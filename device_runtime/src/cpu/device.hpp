@@ -157,8 +157,8 @@ class device {
 /// Parses the value of the environment variable RAMIFY_CPU_MAX_DEPTH. \throws std::invalid_argument
 [[nodiscard]] std::uint64_t parse_max_depth(std::string_view text);
 
-/// Parses the value of the environment variable RAMIFY_CPU_MEMORY: "any" or "device". Returns whether
-/// host memory is refused. \throws std::invalid_argument
+/// Parses the value of the environment variable RAMIFY_CPU_MEMORY: "any" or "device". Returns
+/// whether host memory is refused. \throws std::invalid_argument
 [[nodiscard]] bool parse_memory(std::string_view text);
 
 /// Returns a kernel's name from the program's symbol table, or its address as text.
