@@ -50,6 +50,7 @@
 #include <limits>
 #include <memory>
 #include <ramify/amr/advection.cuh>
+#include <ramify/amr/argument_types.cuh>
 #include <ramify/amr/begin_run.cuh>
 #include <ramify/amr/config.hpp>
 #include <ramify/amr/criteria.cuh>
@@ -71,6 +72,7 @@ template <class Physics>
 inline constexpr int default_block_cells = Physics::dimensions == 2 ? 16 : 8;
 
 template <class Physics, class Criterion, int n>
+requires detail::amr::simulable<Physics, Criterion>
 class amr_run;
 
 /// Steps that amr_run::advance_async() has started. Movable; a moved-from object may only be
@@ -89,8 +91,9 @@ class [[nodiscard("call get(): it waits, checks and completes the steps")]] amr_
   /// \throws amr_error as of amr_run::advance(), or if captured steps need more memory for the
   ///         mesh: the graph cannot continue then, and amr_run::advance() can once this object is
   ///         destroyed; cuda_error; device_launch_error; std::logic_error while the stream is being
-  ///         captured
+  ///         captured, for a further call, and for a moved-from run
   amr_report get() {
+    const auto call = result_.begin_get();
     run_->finish();
     amr_report report = parts_->report;
     if (!run_->captured()) run_.reset();
@@ -105,11 +108,13 @@ class [[nodiscard("call get(): it waits, checks and completes the steps")]] amr_
   amr_advance(const detail::amr::advance_request& wanted, parts& run_parts)
       : parts_(&run_parts),
         run_(std::make_unique<run_type>(run_parts, detail::amr::fill_from_parent{}, wanted.steps)) {
+    result_ = detail::result_state("amr_run", run_->captured());
     run_->start(wanted);
   }
 
   parts* parts_;
   std::unique_ptr<run_type> run_;
+  detail::result_state result_{"amr_run"};
 };
 
 /// A run: a flow and its mesh. Move-only; the stream must outlive it. After an exception other than
@@ -119,6 +124,7 @@ class [[nodiscard("call get(): it waits, checks and completes the steps")]] amr_
 /// number of cells along a block's edge, even and at least 4.
 template <class Physics, class Criterion = gradient_criterion<Physics>,
           int n = default_block_cells<Physics>>
+requires detail::amr::simulable<Physics, Criterion>
 class amr_run {
  public:
   static constexpr int dim = Physics::dimensions;
@@ -138,7 +144,13 @@ class amr_run {
   amr_run(const Physics& physics, const Criterion& criterion, const Initial& initial,
           const amr_config& config, cudaStream_t stream = nullptr)
       : parts_(std::make_unique<parts>(physics, criterion, validated(config), stream)) {
-    detail::amr::build_mesh(*parts_, detail::amr::fill_from_initial_state<Initial>{initial});
+    constexpr bool is_valid = detail::amr::is_initial_state<Physics, Initial>;
+    static_assert(is_valid,
+                  "amr_run: the initial state needs values operator()(const real "
+                  "(&where)[dimensions]) const");
+    if constexpr (is_valid) {
+      detail::amr::build_mesh(*parts_, detail::amr::fill_from_initial_state<Initial>{initial});
+    }
   }
 
   /// Continues a run from a state that save() returned. A state does not contain `physics`,

@@ -84,6 +84,7 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] branc
                        const branch_and_bound_config& config, scratch_memory scratch) {
     validate(config);
     const relaxed_capture_scope relaxed;  // driver queries do not affect a captured stream
+    result_ = detail::result_state("branch_and_bound", is_being_captured(stream));
     run_ = std::make_unique<run>(root, problem, stream, config, scratch);
     incumbent* const shared = run_->parts.shared;
     clear_memory(shared, 1, stream, "clearing the counts");
@@ -101,8 +102,10 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] branc
   ///
   /// Must be called once only, except for a captured run; see traverse_run::get().
   /// \throws cuda_error, device_launch_error, std::length_error, std::domain_error;
-  ///         std::logic_error while the stream is being captured
+  ///         std::logic_error while the stream is being captured, for a further call, and for a
+  ///         moved-from run
   branch_and_bound_result<Node> get() {
+    const auto call = result_.begin_get();
     const auto all = run_->of_tree->get();
     const incumbent shared = read_back(run_->parts.shared, run_->stream, "reading the incumbent");
     auto result = detail::branch_and_bound::finish_search(
@@ -151,6 +154,7 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] branc
   };
 
   std::unique_ptr<run> run_;
+  detail::result_state result_{"branch_and_bound"};
 };
 
 /// Starts the search of the tree with this root, in `stream`. The functor is copied.
@@ -163,10 +167,13 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] branc
 ///                 stream order. A stream that is being captured requires it.
 /// \throws std::invalid_argument, unavailable, cuda_error
 template <class Node, class Problem>
-branch_and_bound_run<Node, Problem> branch_and_bound_async(
-    const Node& root, const Problem& problem, cudaStream_t stream = nullptr,
-    const branch_and_bound_config& config = {}, scratch_memory scratch = {}) {
-  return {root, problem, stream, config, scratch};
+detail::run_if<detail::branch_and_bound::argument_types<Node, Problem>,
+               branch_and_bound_run<Node, Problem>>
+branch_and_bound_async(const Node& root, const Problem& problem, cudaStream_t stream = nullptr,
+                       const branch_and_bound_config& config = {}, scratch_memory scratch = {}) {
+  if constexpr (detail::branch_and_bound::checked_types<Node, Problem>::are_valid) {
+    return {root, problem, stream, config, scratch};
+  }
 }
 
 /// Searches the tree with this root, waits for `stream`, and returns the smallest value and its
@@ -178,7 +185,9 @@ branch_and_bound_result<Node> branch_and_bound(const Node& root, const Problem& 
                                                cudaStream_t stream = nullptr,
                                                const branch_and_bound_config& config = {},
                                                scratch_memory scratch = {}) {
-  return branch_and_bound_async(root, problem, stream, config, scratch).get();
+  if constexpr (detail::branch_and_bound::checked_types<Node, Problem>::are_valid) {
+    return branch_and_bound_async(root, problem, stream, config, scratch).get();
+  }
 }
 
 /// Returns the device memory that a search with these types needs, in bytes.

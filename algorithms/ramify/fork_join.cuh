@@ -89,6 +89,7 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] fork_
       : stream_(stream) {
     validate(config);
     const relaxed_capture_scope relaxed;  // driver queries do not affect a captured stream
+    result_ = detail::result_state("fork_join", is_being_captured(stream));
     run_ = std::make_unique<run>(scratch, stream, "fork_join", config);
     const memory& join = run_->parts.join;
     clear_memory(join.forked, 1, stream, "clearing the count of nodes");
@@ -101,8 +102,9 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] fork_
   ///
   /// Must be called once only, except for a captured run; see traverse_run::get().
   /// \throws cuda_error, device_launch_error, std::length_error; std::logic_error while the stream
-  ///         is being captured
+  ///         is being captured, for a further call, and for a moved-from run
   fork_join_result<Value> get() {
+    const auto call = result_.begin_get();
     const memory& join = run_->parts.join;
     const auto leaves = run_->of_tree->get();
     fork_join_result<Value> result{};
@@ -147,6 +149,7 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] fork_
 
   cudaStream_t stream_;
   std::unique_ptr<run> run_;
+  detail::result_state result_{"fork_join"};
 };
 
 /// Starts the recursion with this root, in `stream`. The functor is copied.
@@ -159,11 +162,12 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] fork_
 ///                 order. A stream that is being captured requires it.
 /// \throws std::invalid_argument, unavailable, cuda_error
 template <class Node, class Problem>
-fork_join_run<Node, Problem> fork_join_async(const Node& root, const Problem& problem,
-                                             cudaStream_t stream = nullptr,
-                                             const fork_join_config& config = {},
-                                             scratch_memory scratch = {}) {
-  return {root, problem, stream, config, scratch};
+detail::run_if<detail::fork_join::argument_types<Node, Problem>, fork_join_run<Node, Problem>>
+fork_join_async(const Node& root, const Problem& problem, cudaStream_t stream = nullptr,
+                const fork_join_config& config = {}, scratch_memory scratch = {}) {
+  if constexpr (detail::fork_join::checked_types<Node, Problem>::are_valid) {
+    return {root, problem, stream, config, scratch};
+  }
 }
 
 /// Runs the recursion with this root, waits for `stream`, and returns the value of the root.
@@ -173,7 +177,9 @@ template <class Node, class Problem>
 fork_join_result<detail::fork_join::value_of<Node, Problem>> fork_join(
     const Node& root, const Problem& problem, cudaStream_t stream = nullptr,
     const fork_join_config& config = {}, scratch_memory scratch = {}) {
-  return fork_join_async(root, problem, stream, config, scratch).get();
+  if constexpr (detail::fork_join::checked_types<Node, Problem>::are_valid) {
+    return fork_join_async(root, problem, stream, config, scratch).get();
+  }
 }
 
 /// Returns the device memory that a run with these types needs, in bytes.

@@ -146,6 +146,7 @@ class [[nodiscard("call get(): it waits, checks and returns the report")]] mande
     if (origins != nullptr) check_device_access(origins, "mandelbrot: origins");
     family::check_overlap(view, dwells, origins);
     detail::run_setup setup("mandelbrot", options, "mandelbrot_options.flat_loop", stream, scratch);
+    result_ = detail::result_state(setup.algorithm, setup.captured);
     const family::dwell_image image(view, options, dwells, origins);
     if (options.method == mandelbrot_method::mariani_silver) {
       const family::division tiles = family::tiles_of(view, options);
@@ -164,8 +165,10 @@ class [[nodiscard("call get(): it waits, checks and returns the report")]] mande
   ///
   /// Must be called once only. For a captured run, call it after a launch of the graph; it may be
   /// called again after another launch.
-  /// \throws cuda_error, device_launch_error; std::logic_error while the stream is being captured
+  /// \throws cuda_error, device_launch_error; std::logic_error while the stream is being captured,
+  ///         for a further call, and for a moved-from run
   mandelbrot_report get() {
+    const auto call = result_.begin_get();
     const phase_range range("mandelbrot: get");
     return run_->finish();
   }
@@ -178,6 +181,7 @@ class [[nodiscard("call get(): it waits, checks and returns the report")]] mande
 
  private:
   std::unique_ptr<detail::mandelbrot::image_run> run_;
+  detail::result_state result_{"mandelbrot"};
 };
 
 /// Starts the computation of an image, in `stream`.

@@ -58,6 +58,7 @@
 #include <memory>
 #include <ramify/quadrature/config.hpp>
 #include <ramify/quadrature/rounds.cuh>
+#include <ramify/runtime/functor_types.hpp>
 #include <ramify/runtime/launch_chain.cuh>
 #include <ramify/runtime/phase_range.cuh>
 #include <sstream>
@@ -113,6 +114,27 @@ void validate(const quadrature_box<d>& box) {
 
 }  // namespace ramify::detail::quadrature::inline RAMIFY_BUILD
 
+namespace ramify::detail::quadrature::inline RAMIFY_BUILD {
+
+template <unsigned d, class Integrand>
+struct argument_types {
+  static constexpr bool is_function = is_callable<double, Integrand, const quadrature_point<d>&>;
+  static constexpr bool are_valid = is_function && std::is_trivially_copyable_v<Integrand>;
+};
+
+/// The same, with a sentence of the compiler for each requirement that is not met.
+template <unsigned d, class Integrand>
+struct checked_types : argument_types<d, Integrand> {
+  using types = argument_types<d, Integrand>;
+  static_assert(types::is_function,
+                "quadrature: the integrand needs double operator()(quadrature_point<d>) const");
+  static_assert(std::is_trivially_copyable_v<Integrand>,
+                "quadrature: the integrand must be trivially copyable, because it is an argument "
+                "of kernels");
+};
+
+}  // namespace ramify::detail::quadrature::inline RAMIFY_BUILD
+
 namespace ramify::inline RAMIFY_BUILD {
 
 /// A quadrature that quadrature_async() has started. Movable; a moved-from run may only be
@@ -133,6 +155,7 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] quadr
     detail::quadrature::validate(box);
     const relaxed_capture_scope relaxed;  // driver queries do not affect a captured stream
     detail::run_setup setup("quadrature", config, "quadrature_config.flat_loop", stream, scratch);
+    result_ = detail::result_state(setup.algorithm, setup.captured);
     setup.prefer_host("the host launches rounds ahead, which costs less than a graph");
     setup.choose_route(2, detail::quadrature::round_plans(setup.by_host()));
     run_ = std::make_unique<rounds_run>(setup, box, config, f, bounds);
@@ -144,8 +167,10 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] quadr
   ///
   /// Must be called once only. For a captured quadrature, call it after a launch of the graph; it
   /// may be called again after another launch.
-  /// \throws cuda_error, device_launch_error; std::logic_error while the stream is being captured
+  /// \throws cuda_error, device_launch_error; std::logic_error while the stream is being captured,
+  ///         for a further call, and for a moved-from run
   quadrature_result get() {
+    const auto call = result_.begin_get();
     const phase_range range("quadrature: get");
     run_->chain.finish();
     const auto& end = run_->chain.state();
@@ -201,6 +226,7 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] quadr
   };
 
   std::unique_ptr<rounds_run> run_;
+  detail::result_state result_{"quadrature"};
 };
 
 /// Starts a quadrature over `box`, in `stream`. The integrand is copied.
@@ -218,11 +244,12 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] quadr
 ///
 /// \throws std::invalid_argument, unavailable, cuda_error
 template <unsigned d, class Integrand>
-quadrature_run<d, Integrand> quadrature_async(const quadrature_box<d>& box, const Integrand& f,
-                                              cudaStream_t stream = nullptr,
-                                              const quadrature_config& config = {},
-                                              scratch_memory scratch = {}) {
-  return {box, f, stream, config, scratch};
+detail::run_if<detail::quadrature::argument_types<d, Integrand>, quadrature_run<d, Integrand>>
+quadrature_async(const quadrature_box<d>& box, const Integrand& f, cudaStream_t stream = nullptr,
+                 const quadrature_config& config = {}, scratch_memory scratch = {}) {
+  if constexpr (detail::quadrature::checked_types<d, Integrand>::are_valid) {
+    return {box, f, stream, config, scratch};
+  }
 }
 
 /// Integrates `f` over `box` and waits for `stream`. Parameters as of quadrature_async().
@@ -231,7 +258,9 @@ template <unsigned d, class Integrand>
 quadrature_result quadrature(const quadrature_box<d>& box, const Integrand& f,
                              cudaStream_t stream = nullptr, const quadrature_config& config = {},
                              scratch_memory scratch = {}) {
-  return quadrature_async(box, f, stream, config, scratch).get();
+  if constexpr (detail::quadrature::checked_types<d, Integrand>::are_valid) {
+    return quadrature_async(box, f, stream, config, scratch).get();
+  }
 }
 
 /// Returns the device memory that a quadrature in d dimensions needs, in bytes.

@@ -120,8 +120,10 @@ quicksort_report sort_out_of_core(const key_value_arrays<Key, Value>& data, std:
   report.strategy = config.strategy;
   report.keys = n;
   if (n < 2) return report;
+  check_alignment(data.keys, alignof(Key), "quicksort_out_of_core: keys");
   bool is_pinned = is_pinned_host_array(data.keys, "quicksort_out_of_core: keys");
   if constexpr (!std::is_same_v<Value, no_value>) {
+    check_alignment(data.values, alignof(Value), "quicksort_out_of_core: values");
     is_pinned = is_pinned_host_array(data.values, "quicksort_out_of_core: values") && is_pinned;
     check_overlap(data.keys, data.values, n);
   }
@@ -157,7 +159,9 @@ namespace ramify::inline RAMIFY_BUILD {
 template <class Key, class Compare = ascending>
 quicksort_report quicksort_out_of_core(Key* keys, std::size_t n, Compare compare = {},
                                        const out_of_core_config& config = {}) {
-  return detail::quicksort::sort_out_of_core<Key, no_value>({keys, nullptr}, n, compare, config);
+  if constexpr (detail::quicksort::checked_types<Key, no_value, Compare>::are_valid) {
+    return detail::quicksort::sort_out_of_core<Key, no_value>({keys, nullptr}, n, compare, config);
+  }
 }
 
 /// Sorts n keys of a host array in place, and moves each value with its key. Otherwise as
@@ -167,7 +171,9 @@ template <class Key, class Value, class Compare = ascending>
 quicksort_report quicksort_pairs_out_of_core(Key* keys, Value* values, std::size_t n,
                                              Compare compare = {},
                                              const out_of_core_config& config = {}) {
-  return detail::quicksort::sort_out_of_core<Key, Value>({keys, values}, n, compare, config);
+  if constexpr (detail::quicksort::checked_types<Key, Value, Compare>::are_valid) {
+    return detail::quicksort::sort_out_of_core<Key, Value>({keys, values}, n, compare, config);
+  }
 }
 
 /// Returns the bytes of config.temporary for n elements. Value is no_value for keys without values.

@@ -105,13 +105,14 @@ inline rooted_tree_run<no_folds> rooted_tree_async(const tree_shape& shape,
 ///                 bytes; by default the call allocates it in `stream`
 /// \throws std::invalid_argument, unavailable, cuda_error; see Errors above
 template <class T, class Combine>
-rooted_tree_run<tree_folds<T, Combine>> rooted_tree_async(const tree_shape& shape,
-                                                          const tree_number_arrays& numbers,
-                                                          const tree_folds<T, Combine>& folds,
-                                                          cudaStream_t stream = nullptr,
-                                                          const rooted_tree_config& config = {},
-                                                          scratch_memory scratch = {}) {
-  return {shape, numbers, folds, stream, config, scratch};
+detail::run_if<detail::rooted_tree::argument_types<T, Combine>,
+               rooted_tree_run<tree_folds<T, Combine>>>
+rooted_tree_async(const tree_shape& shape, const tree_number_arrays& numbers,
+                  const tree_folds<T, Combine>& folds, cudaStream_t stream = nullptr,
+                  const rooted_tree_config& config = {}, scratch_memory scratch = {}) {
+  if constexpr (detail::rooted_tree::checked_types<T, Combine>::are_valid) {
+    return {shape, numbers, folds, stream, config, scratch};
+  }
 }
 
 /// Computes the requested numbers of a forest, and waits for `stream`. If all arrays are null, it
@@ -139,7 +140,9 @@ template <class T, class Combine>
 rooted_tree_report rooted_tree(const tree_shape& shape, const tree_number_arrays& numbers,
                                const tree_folds<T, Combine>& folds, cudaStream_t stream = nullptr,
                                const rooted_tree_config& config = {}, scratch_memory scratch = {}) {
-  return rooted_tree_async(shape, numbers, folds, stream, config, scratch).get();
+  if constexpr (detail::rooted_tree::checked_types<T, Combine>::are_valid) {
+    return rooted_tree_async(shape, numbers, folds, stream, config, scratch).get();
+  }
 }
 
 }  // namespace ramify::inline RAMIFY_BUILD

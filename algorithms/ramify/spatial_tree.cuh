@@ -134,6 +134,7 @@ class [[nodiscard(
     }
     detail::run_setup setup("spatial_tree", config, "spatial_tree_config.flat_loop", stream,
                             scratch);
+    result_ = detail::result_state(setup.algorithm, setup.captured);
     const route_choice preferred{route::device, "the stream was being captured"};
     const route_plans plans = detail::spatial_tree::plans_of_build(n, dim, config);
     setup.choice = setup.captured ? choose_route(config.route, setup.limit, 1, preferred)
@@ -158,8 +159,10 @@ class [[nodiscard(
   /// uses the memory that the caller passed.
   /// \throws std::invalid_argument naming the first point that is not finite; std::length_error if
   ///         the tree has more nodes than fit in memory that the caller passed; std::logic_error
-  ///         while the stream is being captured; cuda_error, device_launch_error
+  ///         while the stream is being captured, for a further call, and for a moved-from run;
+  ///         cuda_error, device_launch_error
   [[nodiscard]] spatial_tree<Real, dim> get() {
+    const auto call = result_.begin_get();
     return spatial_tree<Real, dim>(run_ != nullptr ? run_->finish() : std::move(empty_));
   }
 
@@ -176,6 +179,7 @@ class [[nodiscard(
 
   std::unique_ptr<build> run_;
   detail::spatial_tree::built_tree<Real, dim> empty_;  // over no points
+  detail::result_state result_{"spatial_tree"};
 };
 
 /// Starts to build the tree over n points, in `stream`. The points and the memory that is passed

@@ -62,6 +62,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <ramify/traverse/argument_types.cuh>
 #include <ramify/traverse/config.hpp>
 #include <ramify/traverse/task_per_node_run.cuh>
 #include <ramify/traverse/work_sharing_run.cuh>
@@ -90,6 +91,7 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] trave
     validate(config);
     const relaxed_capture_scope relaxed;  // driver queries do not affect a captured stream
     detail::run_setup setup("traverse", config, "traverse_config.flat_loop", stream, scratch);
+    result_ = detail::result_state(setup.algorithm, setup.captured);
     const auto start = [&]<class Strategy>(const Strategy*) {
       Strategy::choose_route(setup);
       setup.first_grid_clears =
@@ -111,8 +113,9 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] trave
   /// after the last of several launches; it may be called again after another launch. The graph
   /// must have been launched into the same stream, or be complete.
   /// \throws cuda_error, device_launch_error, std::length_error; std::logic_error while the stream
-  ///         is being captured
+  ///         is being captured, for a further call, and for a moved-from run
   traverse_result<Value> get() {
+    const auto call = result_.begin_get();
     const phase_range range("traverse: get");
     const auto finish = [](auto& run) {
       const traverse_result<Value> result = run->get();
@@ -131,6 +134,7 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] trave
 
  private:
   std::variant<std::unique_ptr<run_of<work_sharing>>, std::unique_ptr<run_of<task_per_node>>> run_;
+  detail::result_state result_{"traverse"};
 };
 
 /// Starts visiting all nodes of the tree with this root, in `stream`. The functors are copied.
@@ -151,11 +155,14 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] trave
 ///
 /// \throws std::invalid_argument, unavailable, cuda_error
 template <class Node, class Expand, class Visit, class Reduce, class Value>
-traverse_run<Node, Expand, Visit, Reduce, Value> traverse_async(
-    const Node& root, const Expand& expand, const Visit& visit, const Reduce& reduce,
-    const Value& identity, cudaStream_t stream = nullptr, const traverse_config& config = {},
-    scratch_memory scratch = {}) {
-  return {root, expand, visit, reduce, identity, stream, config, scratch};
+detail::run_if<detail::traverse::argument_types<Node, Expand, Visit, Reduce, Value>,
+               traverse_run<Node, Expand, Visit, Reduce, Value>>
+traverse_async(const Node& root, const Expand& expand, const Visit& visit, const Reduce& reduce,
+               const Value& identity, cudaStream_t stream = nullptr,
+               const traverse_config& config = {}, scratch_memory scratch = {}) {
+  if constexpr (detail::traverse::checked_types<Node, Expand, Visit, Reduce, Value>::are_valid) {
+    return {root, expand, visit, reduce, identity, stream, config, scratch};
+  }
 }
 
 /// Visits all nodes of the tree with this root, waits for `stream`, and returns the reduction.
@@ -167,7 +174,9 @@ traverse_result<Value> traverse(const Node& root, const Expand& expand, const Vi
                                 const Reduce& reduce, const Value& identity,
                                 cudaStream_t stream = nullptr, const traverse_config& config = {},
                                 scratch_memory scratch = {}) {
-  return traverse_async(root, expand, visit, reduce, identity, stream, config, scratch).get();
+  if constexpr (detail::traverse::checked_types<Node, Expand, Visit, Reduce, Value>::are_valid) {
+    return traverse_async(root, expand, visit, reduce, identity, stream, config, scratch).get();
+  }
 }
 
 /// Returns the device memory that a traversal with these types needs, in bytes.

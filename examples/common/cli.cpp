@@ -15,6 +15,7 @@
 #include <ramify/version.hpp>
 #include <sstream>
 #include <stdexcept>
+#include <string_view>
 #include <thread>
 
 #include "cli_messages.hpp"
@@ -24,6 +25,10 @@
 
 namespace common {
 namespace {
+
+using namespace std::string_view_literals;
+
+constexpr auto out_of_memory = "not enough memory"sv;
 
 constexpr auto footer =
     "Numbers are decimal. Whole numbers may be written as 1e6, 1M (10^6) or 1Mi (2^20).\n"
@@ -156,6 +161,7 @@ bool has_other_processes() {
 }
 
 /// Returns how the program ends because of the exception that is being handled.
+/// \throws std::bad_alloc
 program_end end_by_exception(const CLI::App& app) {
   const std::string name = app.get_name() + ": ";
   const auto end = [](exit_status status, std::string_view what) {
@@ -190,7 +196,7 @@ program_end end_by_exception(const CLI::App& app) {
   } catch (const stopped& e) {
     return {static_cast<int>(exit_status::failed), escaped(e.what()), e.signal()};
   } catch (const std::bad_alloc&) {
-    return end(exit_status::failed, "not enough memory");
+    return end(exit_status::failed, out_of_memory);
   } catch (const std::exception& e) {
     return end(exit_status::failed, message_about_options(e));
   }
@@ -209,13 +215,10 @@ int finish(const CLI::App& app, const program_end& end) {
   end_by_signal(end.signal);
 }
 
-}  // namespace
-
-int run_program(const char* name, const char* about, int argc, char** argv,
-                const std::function<void(CLI::App&)>& declare, const std::function<void()>& body,
-                const rank_agreement& agree) {
-  open_standard_files();
-  handle_stop_signals();
+/// Does what run_program() does. \throws std::bad_alloc if no memory is left for a message
+int parse_and_run(const char* name, const char* about, int argc, char** argv,
+                  const std::function<void(CLI::App&)>& declare, const std::function<void()>& body,
+                  const rank_agreement& agree) {
   ramify::set_notice_handler([](std::string_view notice) { std::cerr << notice << '\n'; });
   CLI::App app(about, name);
   std::optional<selected_processor> selected;
@@ -245,6 +248,23 @@ int run_program(const char* name, const char* about, int argc, char** argv,
     end = end_by_exception(app);
   }
   return finish(app, *end);
+}
+
+}  // namespace
+
+int run_program(const char* name, const char* about, int argc, char** argv,
+                const std::function<void(CLI::App&)>& declare, const std::function<void()>& body,
+                const rank_agreement& agree) {
+  open_standard_files();
+  handle_stop_signals();
+  try {
+    return parse_and_run(name, about, argc, argv, declare, body, agree);
+  } catch (const std::exception&) {  // std::bad_alloc
+  }
+  for (const std::string_view part : {std::string_view(name), ": "sv, out_of_memory, "\n"sv}) {
+    if (::write(STDERR_FILENO, part.data(), part.size()) < 0) break;
+  }
+  return static_cast<int>(exit_status::failed);
 }
 
 }  // namespace common

@@ -94,8 +94,7 @@ class temporary_file {
     ::close(file);
   }
   ~temporary_file() {
-    std::error_code ignored;  // after the rename the file does not exist
-    fs::remove(name_, ignored);
+    ::unlink(name_.c_str());  // after the rename the file does not exist
     partial_file = nullptr;
   }
   temporary_file(const temporary_file&) = delete;

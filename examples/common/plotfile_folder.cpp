@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <iostream>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -48,9 +49,12 @@ plotfile_folder::~plotfile_folder() {
   // After a failure, other ranks may still create files, so a removal may fail. Each trial removes
   // more of their folders.
   for (int trial = 0; trial < 100; ++trial) {
-    std::error_code why;
-    fs::remove_all(path_, why);
-    if (!why) return;
+    try {
+      std::error_code why;
+      fs::remove_all(path_, why);
+      if (!why) return;
+    } catch (const std::bad_alloc&) {  // the next trial may have memory
+    }
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
 }

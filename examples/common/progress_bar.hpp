@@ -7,12 +7,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <cstdio>
+#include <exception>
 #include <mutex>
-#include <string>
 #include <thread>
 
 namespace common {
@@ -61,6 +62,13 @@ class progress_bar {
   progress_bar(const char* work, std::uint64_t total, const char* unit, bool quiet)
       : work_(work), total_(total), unit_(unit) {
     if (quiet || ::isatty(STDERR_FILENO) != 1) return;
+    try {
+      start_thread();
+    } catch (const std::exception&) {  // no thread or no memory: the program works without a bar
+    }
+  }
+
+  void start_thread() {
     thread_ = std::thread([this] {
       std::unique_lock lock(mutex_);
       for (;;) {
@@ -73,16 +81,18 @@ class progress_bar {
     });
   }
 
+  /// It allocates nothing: an exception in the thread would end the program.
   void draw() {
     const double seconds = std::chrono::duration<double>(clock::now() - begin_).count();
     if (work_ != nullptr) {
       std::fprintf(stderr, "\r%s, %.0f s \033[K", work_, seconds);
     } else {
       constexpr std::size_t width = 40;
+      std::array<char, width + 1> bar{};
       const double share = total_ == 0 ? 1 : std::min(double(done_) / double(total_), 1.0);
       const auto filled = static_cast<std::size_t>(share * double(width));
-      const std::string bar = std::string(filled, '#') + std::string(width - filled, '.');
-      std::fprintf(stderr, "\r[%s] %3.0f %%  ", bar.c_str(), 100 * share);
+      std::fill_n(std::fill_n(bar.begin(), filled, '#'), width - filled, '.');
+      std::fprintf(stderr, "\r[%s] %3.0f %%  ", bar.data(), 100 * share);
       if (unit_ != nullptr) std::fprintf(stderr, "%.1f %s/s  ", double(done_) / seconds, unit_);
       if (done_ == 0) {
         std::fprintf(stderr, "%.0f s \033[K", seconds);

@@ -4,7 +4,7 @@
 # here.
 #   run.sh install       <source> <work> <nvcc or none> <architecture> <build tree>
 #   run.sh subdirectory  <source> <work> <nvcc or none> <architecture>
-#   run.sh nvcc          <source> <work> <nvcc>         <architecture>
+#   run.sh nvcc          <source> <work> <nvcc>         <architecture> <build tree>
 set -euo pipefail
 form=$1 source=$2 work=$3 nvcc=$4 architecture=$5
 skipped=()
@@ -64,9 +64,12 @@ case $form in
             -I "$source/algorithms" "$source/tests/consumers/project/kernel_user.cu")
     "$nvcc" -rdc=true "${common[@]}" -o "$work/build/device_user" -lcudadevrt
     "$nvcc" "${common[@]}" -o "$work/build/flat_user"
+    common[-1]=$source/tests/consumers/project/traced_user.cu
+    "$nvcc" -rdc=true -DRAMIFY_TRACE=1 "${common[@]}" "$6/device_runtime/libramify_runtime.a" \
+      -lboost_context -lcudadevrt -o "$work/build/traced_user"
     ;;
 esac
-for program in facade_user family_user executor_user device_user flat_user both_user; do
+for program in facade_user family_user executor_user device_user flat_user both_user traced_user; do
   [ ! -x "$work/build/$program" ] || try "$work/build/$program"
 done
 if [ ${#skipped[@]} -gt 0 ]; then

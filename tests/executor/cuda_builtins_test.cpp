@@ -239,4 +239,34 @@ BOOST_AUTO_TEST_CASE(random_schedules_run_the_threads_in_every_order) {
   for (const auto& of_part : orders) BOOST_TEST(of_part.size() == 24u);
 }
 
+BOOST_AUTO_TEST_CASE(the_type_of_memory_is_that_of_its_allocation) {
+  const auto type_of = [](const void* pointer) {
+    cudaPointerAttributes found{};
+    BOOST_TEST(cudaPointerGetAttributes(&found, pointer) == cudaSuccess);
+    return found.type;
+  };
+  char* device = nullptr;
+  char* pinned = nullptr;
+  char* managed = nullptr;
+  const char host = 0;
+  BOOST_TEST(cudaMalloc(&device, 100) == cudaSuccess);
+  BOOST_TEST(cudaMallocHost(&pinned, 100) == cudaSuccess);
+  BOOST_TEST(cudaMallocManaged(&managed, 100) == cudaSuccess);
+  BOOST_TEST(type_of(device) == cudaMemoryTypeDevice);
+  BOOST_TEST(type_of(device + 99) == cudaMemoryTypeDevice);
+  BOOST_TEST(type_of(device + 100) == cudaMemoryTypeUnregistered);
+  BOOST_TEST(type_of(pinned) == cudaMemoryTypeHost);
+  BOOST_TEST(type_of(managed) == cudaMemoryTypeManaged);
+  BOOST_TEST(type_of(&host) == cudaMemoryTypeUnregistered);
+  BOOST_TEST(type_of(nullptr) == cudaMemoryTypeUnregistered);
+  BOOST_TEST(cudaFree(device) == cudaSuccess);
+  BOOST_TEST(cudaFreeHost(pinned) == cudaSuccess);
+  BOOST_TEST(cudaFree(managed) == cudaSuccess);
+  BOOST_TEST(type_of(device) == cudaMemoryTypeUnregistered);
+}
+
+BOOST_AUTO_TEST_CASE(classes_of_numbers_need_no_namespace) {
+  BOOST_TEST((isfinite(1.0f) && !isfinite(INFINITY) && isinf(-INFINITY) && isnan(double(NAN))));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -2,7 +2,7 @@
 // The executor without threads, without memory, with a full stack, and with endless recursion. In
 // each case a launch must run to its end or report an error. A crash and a hang fail the test.
 //
-//     executor_faults threads | allocations | address_space | stack | depth
+//     executor_faults threads | allocations | address_space | stack | depth | memory
 #include <pthread.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -19,6 +19,7 @@
 #include <iostream>
 #include <new>
 #include <ramify/cpu/executor.hpp>
+#include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/launch.cuh>
 #include <ramify/runtime/stream.cuh>
 #include <string>
@@ -264,6 +265,23 @@ bool test_depth() {
   return false;
 }
 
+/// RAMIFY_CPU_MEMORY, which the test sets to device, selects the memory that kernels may access.
+bool test_memory() {
+  const float host = 1;
+  try {
+    check_device_access(&host, "keys");
+  } catch (const std::invalid_argument& error) {
+    std::cout << error.what() << '\n';
+    if (std::string(error.what()).find("keys is ordinary host memory") != 0) return false;
+    auto config = cpu::current_executor_config();
+    config.refuse_host_memory = false;
+    const cpu::scoped_executor_config any(config);
+    check_device_access(&host, "keys");
+    return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -273,6 +291,8 @@ int main(int argc, char** argv) {
   if (fault == "address_space") return test_address_space() ? 0 : 1;
   if (fault == "stack") return test_stack() ? 0 : 1;
   if (fault == "depth") return test_depth() ? 0 : 1;
-  std::cerr << "usage: executor_faults threads | allocations | address_space | stack | depth\n";
+  if (fault == "memory") return test_memory() ? 0 : 1;
+  std::cerr << "usage: executor_faults threads | allocations | address_space | stack | depth | "
+               "memory\n";
   return 2;
 }

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Compiles headers, for their syntax alone. Prints the compiler's messages for those that fail.
-#   check.sh alone CXX JOBS ROOT            each header, twice in one file
+#   check.sh alone CXX JOBS ROOT            each header, twice in one file; functions of CUDA without std::
 #   check.sh together CXX JOBS ROOT         all public headers in both orders
 #   check.sh pairs CXX JOBS ROOT            every ordered pair of public headers
 #   check.sh instantiated CXX JOBS ROOT     templates of all families, with one number type for each
 #   check.sh together_cuda NVCC JOBS ROOT   all public headers in both orders, by nvcc
 #   check.sh requirements CXX JOBS ROOT     unsuitable compilers: the first error names what is needed
+#   check.sh wrong_types COMPILER JOBS ROOT calls with wrong types: one sentence each, by nvcc, too
 # A C++ compiler must not warn of sign conversions, narrowing or shadowed names.
 # The files of pairs and of all headers end with `using namespace ramify; using namespace std;` and
 # call std::max and std::min.
@@ -52,6 +53,29 @@ check_requirements() {
   echo "5 unsuitable compilers are named"
 }
 
+# Checks the errors of wrong_types.cu: the sentence in the comment of each call, and no error without a
+# sentence.
+check_wrong_types() {
+  local source=tests/headers/wrong_types.cu flags=(-std=c++20 -I device_runtime -I algorithms) sentence
+  case $(basename "$compiler") in
+    nvcc*) flags+=(-arch=sm_90 -rdc=true -Xcicc -O0 -ptx -o "$work/wrong_types.ptx") ;;
+    clang*) flags+=(-x c++ -fsyntax-only -ferror-limit=0) ;;
+    *) flags+=(-x c++ -fsyntax-only) ;;
+  esac
+  "$compiler" "${flags[@]}" "$source" 2>"$work/messages" && { echo "$source compiles"; return 1; }
+  local sentences
+  sentences=$(sed -n 's|.*;  *// ||p' "$source")
+  while read -r sentence; do
+    grep -q "error:.*$(printf '%s' "$sentence" | sed 's/[][\.*^$]/\\&/g')" "$work/messages" ||
+      { echo "no error says '$sentence'"; return 1; }
+  done <<<"$sentences"
+  if grep 'error:' "$work/messages" | grep -v 'static assertion failed'; then return 1; fi
+  local calls lines
+  calls=$(wc -l <<<"$sentences") lines=$(wc -l <"$work/messages")
+  [ "$calls" -ge 15 ] && [ "$lines" -le $((15 * calls)) ] || { echo "$calls calls, $lines lines"; return 1; }
+  echo "$calls calls with wrong types have a sentence each, in $lines lines"
+}
+
 # Headers that most others include, from the longest to compile to the shortest.
 bases='ramify/runtime/launch_chain.cuh ramify/runtime/chain_link.cuh ramify/runtime/cuda.hpp ramify/runtime/report.hpp'
 # Prints each header, and the first of the bases that it includes outside of #if, itself or through
@@ -83,6 +107,9 @@ case $form in
   requirements)
     check_requirements
     exit ;;
+  wrong_types)
+    check_wrong_types
+    exit ;;
   instantiated)
     # The sources of the facade instantiate the templates. Each family is instantiated for the first of
     # its INSTANCES in algorithms/CMakeLists.txt.
@@ -106,7 +133,11 @@ case $form in
           [ -z "$base" ] || echo "#include \"$work/$(basename "$base").begin.hpp\""
           printf '#include <%s>\n#include <%s>\n' "$header" "$header"
         } >"$work/${header//\//_}.cpp"
-      done ;;
+      done
+    # CUDA declares these functions globally, whatever other headers a source includes.
+    printf '%s\n' '#include <ramify/runtime/launch.cuh>' '__global__ void test(float x, double y, bool* out) {' \
+      '  *out = isfinite(x) && isfinite(y) && !isnan(x) && !isnan(y) && !isinf(x) && !isinf(y);' '}' \
+      >"$work/unqualified.cpp" ;;
   together)
     include_all "$public" >"$work/all.cpp"
     include_all "$(tac <<<"$public")" >"$work/all_reversed.cpp" ;;

@@ -13,9 +13,13 @@
 /// ancestor of the best leaf is ever pruned. Its bound is at most the best value, and its path is
 /// not after the best path, so its code is at most that of any incumbent.
 
+#include <concepts>
 #include <cstdint>
 #include <ramify/branch_and_bound/incumbent.cuh>
+#include <ramify/runtime/functor_types.hpp>
 #include <ramify/runtime/grid_trace.cuh>
+#include <ramify/traverse/argument_types.cuh>
+#include <type_traits>
 
 namespace ramify::detail::branch_and_bound::inline RAMIFY_BUILD {
 
@@ -38,6 +42,37 @@ struct search_total {
   [[nodiscard]] __host__ __device__ static search_total none() {
     return {no_solution, ~bits64{0}, 0, 0, 0};
   }
+};
+
+template <class Node, class Problem>
+struct argument_types {
+  static constexpr bool branches =
+      traverse::has_degree<Node, Problem> && traverse::has_child<Node, Problem>;
+  static constexpr bool has_bound = requires(const Problem& p, const Node& n) {
+    { p.bound(n) } -> std::convertible_to<std::int64_t>;
+  };
+  static constexpr bool has_value = requires(const Problem& p, const Node& n) {
+    { p.value(n) } -> std::convertible_to<std::int64_t>;
+  };
+  static constexpr bool are_valid =
+      is_plain<Node> && std::is_trivially_copyable_v<Problem> && branches && has_bound && has_value;
+};
+
+/// The same, with a sentence of the compiler for each requirement that is not met.
+template <class Node, class Problem>
+struct checked_types : argument_types<Node, Problem> {
+  using types = argument_types<Node, Problem>;
+  static_assert(is_plain<Node>,
+                "branch_and_bound: Node must be trivially copyable and default-constructible");
+  static_assert(std::is_trivially_copyable_v<Problem>,
+                "branch_and_bound: Problem must be trivially copyable, because it is an argument "
+                "of kernels");
+  static_assert(traverse::has_degree<Node, Problem>,
+                "branch_and_bound: Problem needs unsigned degree(Node) const");
+  static_assert(traverse::has_child<Node, Problem>,
+                "branch_and_bound: Problem needs Node child(Node, unsigned) const");
+  static_assert(types::has_bound, "branch_and_bound: Problem needs std::int64_t bound(Node) const");
+  static_assert(types::has_value, "branch_and_bound: Problem needs std::int64_t value(Node) const");
 };
 
 /// The problem and the incumbent.

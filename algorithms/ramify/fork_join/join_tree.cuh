@@ -17,7 +17,10 @@
 /// root completes the value. Which child is the last differs from run to run. The results and their
 /// order do not, so the value has the same bits in each run.
 
+#include <concepts>
 #include <ramify/runtime/cuda.hpp>
+#include <ramify/runtime/functor_types.hpp>
+#include <ramify/traverse/argument_types.cuh>
 #include <type_traits>
 #include <utility>
 
@@ -44,10 +47,60 @@ struct frame {
   unsigned arrived;  ///< number of children that are finished
 };
 
-/// The type of the results: what leaf() returns.
 template <class Node, class Problem>
-using value_of =
-    std::remove_cvref_t<decltype(std::declval<const Problem&>().leaf(std::declval<const Node&>()))>;
+concept returns_value = requires(const Problem& problem, const Node& node) {
+  requires !std::is_void_v<decltype(problem.leaf(node))>;
+};
+template <class Node, class Problem>
+struct leaf_value {
+  using type = no_run;
+};
+template <class Node, class Problem>
+requires returns_value<Node, Problem>
+struct leaf_value<Node, Problem> {
+  using type = std::remove_cvref_t<decltype(std::declval<const Problem&>().leaf(
+      std::declval<const Node&>()))>;
+};
+
+/// The type of the results: what leaf() returns; no_run if it returns nothing or does not exist.
+template <class Node, class Problem>
+using value_of = typename leaf_value<Node, Problem>::type;
+
+template <class Node, class Problem>
+struct argument_types {
+  static constexpr bool splits =
+      traverse::has_degree<Node, Problem> && traverse::has_child<Node, Problem>;
+  using value_type = value_of<Node, Problem>;
+  static constexpr bool has_leaf = !std::is_same_v<value_type, no_run>;
+  static constexpr bool has_plain_value = !has_leaf || is_plain<value_type>;
+  static constexpr bool combines =
+      !has_leaf || requires(const Problem& p, const Node& n, const value_type* results) {
+    { p.combine(n, results, 0u) } -> std::convertible_to<value_type>;
+  };
+  static constexpr bool are_valid = is_plain<Node> && std::is_trivially_copyable_v<Problem> &&
+                                    splits && has_leaf && has_plain_value && combines;
+};
+
+/// The same, with a sentence of the compiler for each requirement that is not met.
+template <class Node, class Problem>
+struct checked_types : argument_types<Node, Problem> {
+  using types = argument_types<Node, Problem>;
+  static_assert(is_plain<Node>,
+                "fork_join: Node must be trivially copyable and default-constructible");
+  static_assert(std::is_trivially_copyable_v<Problem>,
+                "fork_join: Problem must be trivially copyable, because it is an argument of "
+                "kernels");
+  static_assert(traverse::has_degree<Node, Problem>,
+                "fork_join: Problem needs unsigned degree(Node) const");
+  static_assert(traverse::has_child<Node, Problem>,
+                "fork_join: Problem needs Node child(Node, unsigned) const");
+  static_assert(types::has_leaf, "fork_join: Problem needs Value leaf(Node) const");
+  static_assert(types::has_plain_value,
+                "fork_join: Value, which leaf() returns, must be trivially copyable and "
+                "default-constructible");
+  static_assert(types::combines,
+                "fork_join: Problem needs Value combine(Node, const Value*, unsigned) const");
+};
 
 /// Pointers to the scratch memory of a run.
 template <class Node, class Value>

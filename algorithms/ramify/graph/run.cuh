@@ -192,9 +192,10 @@ class [[nodiscard("call get(): it waits, checks and reports")]] graph_run {
   graph_run(const char* name, const auto& arrays, const graph_view& graph,
             const graph_config& config, const Search& search, cudaStream_t stream,
             const scratch_memory& scratch)
-      : is_empty_(graph.vertices() == 0) {
+      : is_empty_(graph.vertices() == 0), result_(name) {
     const relaxed_capture_scope relaxed;  // driver queries do not affect a captured stream
     detail::run_setup setup(name, config, "graph_config.flat_loop", stream, scratch);
+    result_ = detail::result_state(name, setup.captured);
     check_device_access("graph", arrays);
     if (is_empty_) return;
     if (setup.captured && config.trace != nullptr) {
@@ -210,18 +211,17 @@ class [[nodiscard("call get(): it waits, checks and reports")]] graph_run {
   /// Throws if the graph is faulty. Call it once. If a CUDA graph has captured the run, call it
   /// after each launch of the CUDA graph, or after the last one.
   /// \throws std::invalid_argument, cuda_error, device_launch_error; see Errors of graph.cuh;
-  ///         std::logic_error while the stream is being captured, and after a call that has
-  ///         returned
+  ///         std::logic_error while the stream is being captured, for a further call, and for a
+  ///         moved-from run
   typename Search::report_type get() {
+    const auto call = result_.begin_get();
     const phase_range range("graph: get");
     if (is_empty_) {
-      is_empty_ = false;
       typename Search::report_type report;
       static_cast<run_report&>(report) =
           report_of_this_build({route::flat, "there are no vertices"});
       return report;
     }
-    if (run_ == nullptr) throw std::logic_error("graph: get() was called before");
     auto report = run_->get();
     if (!run_->captured) run_.reset();
     return report;
@@ -229,6 +229,7 @@ class [[nodiscard("call get(): it waits, checks and reports")]] graph_run {
 
  private:
   bool is_empty_;
+  detail::result_state result_;
   std::unique_ptr<detail::graph::search_run<Search>> run_;
 };
 

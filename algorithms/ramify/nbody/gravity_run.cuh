@@ -82,6 +82,7 @@ class [[nodiscard("call get(): it waits, checks the bodies and returns the repor
     validate(config);
     validate_range<Real>(config);
     const relaxed_capture_scope relaxed;  // driver queries do not affect a captured stream
+    result_ = detail::result_state(name(), is_being_captured(stream));
     check_arguments(bodies, name());
     gravity_memory<Real> memory;
     if (bodies.n > 0) {
@@ -121,7 +122,8 @@ class [[nodiscard("call get(): it waits, checks the bodies and returns the repor
   /// a calculation. If a graph has captured it, call it once after each launch of the graph.
   /// \throws std::invalid_argument naming the first invalid body; std::length_error if the tree has
   ///         more nodes than fit in the caller's scratch memory; std::logic_error while the stream
-  ///         is being captured; cuda_error, device_launch_error
+  ///         is being captured, for a further call, and for a moved-from run; cuda_error,
+  ///         device_launch_error
   nbody_report get() {
     spatial_tree<Real, 3> tree;
     return get(tree);
@@ -130,6 +132,7 @@ class [[nodiscard("call get(): it waits, checks the bodies and returns the repor
   /// As get(), and passes the tree to `tree`; an empty one if the method has none.
   nbody_report get(spatial_tree<Real, 3> & tree) {
     using namespace detail::nbody;
+    const auto call = result_.begin_get();
     const phase_range phase("nbody: finish forces");
     detail::runtime::require_not_captured(stream_, std::string(name()) + ": ");
     nbody_report report;
@@ -219,6 +222,7 @@ class [[nodiscard("call get(): it waits, checks the bodies and returns the repor
   arrays bodies_;
   nbody_config config_;
   cudaStream_t stream_;
+  detail::result_state result_{"nbody"};
   detail::runtime::trace_recorder recorder_;       // records all grids except those of the tree
   std::optional<spatial_tree_run<Real, 3>> tree_;  // tree code only
   std::size_t nodes_ = 0;                          // the number that scratch_ has space for

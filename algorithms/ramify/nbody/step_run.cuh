@@ -23,6 +23,7 @@ class [[nodiscard(
   nbody_step_run(nbody_system<Real> & system, Real dt, const scratch_memory& scratch)
       : system_(&system), dt_(dt) {
     if (system.size() == 0) return;
+    result_ = detail::result_state("nbody_system", is_being_captured(system.stream()));
     const phase_range range("nbody: start step");
     system.launch_drift(dt);
     forces_ = system.start_forces(scratch);
@@ -34,8 +35,10 @@ class [[nodiscard(
   /// several.
   /// \throws std::invalid_argument if a body leaves the range of coordinates; std::length_error if
   ///         the tree has more nodes than fit in the caller's scratch memory; std::logic_error
-  ///         while the stream is being captured; cuda_error, device_launch_error
+  ///         while the stream is being captured, for a further call, and for a moved-from run;
+  ///         cuda_error, device_launch_error
   nbody_report get() {
+    const auto call = result_.begin_get();
     if (!forces_) return {};
     const phase_range range("nbody: finish step");
     detail::runtime::require_not_captured(system_->stream(), "nbody_system: ");
@@ -61,6 +64,7 @@ class [[nodiscard(
   nbody_system<Real>* system_;
   Real dt_;
   std::optional<gravity_run<Real>> forces_;  // empty if there are no bodies
+  detail::result_state result_{"nbody_system"};
 };
 
 }  // namespace ramify::inline RAMIFY_BUILD

@@ -46,9 +46,9 @@ class nbody_system {
            .progress = {1, stream},
            .blocks = config.step_levels > 1 ? detail::nbody::block_steps(n, config, stream)
                                             : detail::nbody::block_steps()} {
-    copy(s_.positions, positions);
-    copy(s_.velocities, velocities);
-    copy(s_.masses, masses);
+    copy(s_.positions, positions, "nbody_system: positions");
+    copy(s_.velocities, velocities, "nbody_system: velocities");
+    copy(s_.masses, masses, "nbody_system: masses");
     clear_progress();
     build_forces({});
     if (n == 0) return;
@@ -166,9 +166,10 @@ class nbody_system {
   }
 
   template <class T>
-  void copy(const device_buffer<T>& to, const T* from) {
+  void copy(const device_buffer<T>& to, const T* from, const char* name) {
     if (size() == 0) return;
     if (from == nullptr) throw std::invalid_argument("nbody_system: an array of bodies is null");
+    detail::check_alignment(from, alignof(T), name);
     check(cudaMemcpyAsync(to.data(), from, size() * sizeof(T), cudaMemcpyDefault, s_.stream),
           "copying the bodies");
   }

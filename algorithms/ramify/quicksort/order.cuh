@@ -85,6 +85,12 @@ struct number_codes {
   }
 };
 
+/// Whether Compare is number_codes, which orders the bits of keys and is no functor.
+template <class Compare>
+inline constexpr bool is_order_of_bits = false;
+template <class Word>
+inline constexpr bool is_order_of_bits<number_codes<Word>> = true;
+
 /// How kernels compare keys. Arrays of elements hold keys, and kernels that only move elements move
 /// keys. Leaf sorts and splitters use codes: `encode` maps a key to its code. By default the code
 /// is the key itself.

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <ostream>
 #include <ramify/runtime/arguments.hpp>
+#include <ramify/runtime/functor_types.hpp>
 #include <ramify/runtime/report.hpp>
 #include <span>
 #include <stdexcept>
@@ -53,11 +54,34 @@ struct tree_number_arrays {
   std::int32_t* postorder = nullptr;      ///< from 0 on; roots are in order of their index
 };
 
+namespace detail::rooted_tree {
+
+template <class T, class Combine>
+struct argument_types {
+  static constexpr bool combines = is_callable<T, Combine, const T&, const T&>;
+  static constexpr bool are_valid = combines && std::is_trivially_copyable_v<Combine>;
+};
+
+/// The same, with a sentence of the compiler for each requirement that is not met.
+template <class T, class Combine>
+struct checked_types : argument_types<T, Combine> {
+  using types = argument_types<T, Combine>;
+  static_assert(types::combines,
+                "rooted_tree: the operator needs T operator()(const T&, const T&) const");
+  static_assert(std::is_trivially_copyable_v<Combine>,
+                "rooted_tree: the operator must be trivially copyable, because it is an argument "
+                "of kernels");
+};
+
+}  // namespace detail::rooted_tree
+
 /// Values of the nodes, an associative operator, and the folds to compute. Each array has n
 /// elements in device memory.
 template <class T, class Combine>
 struct tree_folds {
-  static_assert(std::is_trivially_copyable_v<T> && std::is_default_constructible_v<T>);
+  static_assert(detail::is_plain<T>,
+                "rooted_tree: values must be trivially copyable and default-constructible, because "
+                "kernels copy them bit by bit");
   const T* values;
   Combine combine;       ///< device functor: T combine(const T&, const T&)
   T* leaffix = nullptr;  ///< fold of each subtree; null: not computed

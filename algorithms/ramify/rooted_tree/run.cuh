@@ -146,6 +146,7 @@ class [[nodiscard(
     check_device_access("rooted_tree", internal::check_arrays(shape, numbers, folds, config));
     const relaxed_capture_scope relaxed;  // driver queries do not affect a captured stream
     detail::run_setup setup("rooted_tree", config, "rooted_tree_config.flat_loop", stream, scratch);
+    result_ = detail::result_state(setup.algorithm, setup.captured);
     // H100: the last 10 rounds of a path of 10^6 nodes take 60 us more in a graph.
     setup.prefer_host("the host launches several rounds before each read of the state");
     setup.choice = choose_route(config.route, setup.limit, 1, internal::plans(), stream);
@@ -165,15 +166,16 @@ class [[nodiscard(
   /// report. Call it once; of a run that a graph has captured, after each launch of the graph, or
   /// after the last one.
   /// \throws std::invalid_argument, cuda_error, device_launch_error; see Errors of rooted_tree.cuh;
-  ///         std::logic_error while the stream is being captured
+  ///         std::logic_error while the stream is being captured, for a further call, and for a
+  ///         moved-from run
   rooted_tree_report get() {
+    const auto call = result_.begin_get();
     const phase_range range("rooted_tree: get");
     rooted_tree_report report;
     if (is_empty_) {
       static_cast<run_report&>(report) = report_of_this_build({route::flat, "there are no nodes"});
       return report;
     }
-    if (run_ == nullptr) throw std::logic_error("rooted_tree: get() was called before");
     auto& [setup, memory] = *run_;
     auto& parts = memory.parts;
     detail::runtime::require_not_captured(setup.stream, "rooted_tree: ");
@@ -193,6 +195,7 @@ class [[nodiscard(
   };
   bool is_empty_ = false;
   std::unique_ptr<run> run_;
+  detail::result_state result_{"rooted_tree"};
 };
 
 }  // namespace ramify::inline RAMIFY_BUILD

@@ -112,7 +112,8 @@ class query_call {
     if (k != 0 && k >> 31 == 0) return;
     fail(std::string(field) + " is " + std::to_string(k) + "; it must be in [1, 2^31 - 1]");
   }
-  void check_result(const void* array, const char* field) const {
+  template <class T>
+  void check_result(const T* array, const char* field) const {
     if (n_ > 0) check_device_access(array, (name_ + ": " + field).c_str());
   }
 

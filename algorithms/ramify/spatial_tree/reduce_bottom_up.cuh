@@ -59,6 +59,27 @@ __global__ void reduce_nodes(spatial_tree_view<Real, dim> tree, Fold fold, unsig
   }
 }
 
+template <class Fold>
+struct fold_types {
+  static constexpr bool has_values = requires(const Fold& fold, std::uint32_t i) {
+    fold.at(i) = fold.of_point(i);
+  };
+  static constexpr bool combines = requires(const Fold& fold, std::uint32_t i) {
+    fold.at(i) = fold.combine(fold.at(i), fold.at(i));
+  };
+  static constexpr bool are_valid = has_values && combines;
+};
+
+/// The same, with a sentence of the compiler for each requirement that is not met.
+template <class Fold>
+struct checked_fold : fold_types<Fold> {
+  static_assert(fold_types<Fold>::has_values,
+                "reduce_bottom_up: Fold needs Value of_point(std::uint32_t) const and Value& "
+                "at(std::uint32_t) const");
+  static_assert(!fold_types<Fold>::has_values || fold_types<Fold>::combines,
+                "reduce_bottom_up: Fold needs Value combine(Value, Value) const");
+};
+
 }  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD
 
 namespace ramify::inline RAMIFY_BUILD {
@@ -89,9 +110,12 @@ unsigned reduce_bottom_up(const spatial_tree_view<Real, dim>& tree, const Fold& 
     counters = own.data();
     clear_memory(counters, own.size(), stream, "clearing the nodes' counters");
   }
-  constexpr unsigned threads = RAMIFY_ON_CUDA ? 256 : 1024;
-  detail::launch_each<threads>(detail::spatial_tree::reduce_nodes<Real, dim, Fold>, tree.node_count,
-                               stream, "reducing a tree bottom-up", tree, fold, counters, trace);
+  if constexpr (detail::spatial_tree::checked_fold<Fold>::are_valid) {
+    constexpr unsigned threads = RAMIFY_ON_CUDA ? 256 : 1024;
+    detail::launch_each<threads>(detail::spatial_tree::reduce_nodes<Real, dim, Fold>,
+                                 tree.node_count, stream, "reducing a tree bottom-up", tree, fold,
+                                 counters, trace);
+  }
   return 1;
 }
 

@@ -31,18 +31,17 @@ class on_device {
 
  public:
   /// `name` is used in messages.
-  /// \throws std::invalid_argument if the array is on another device; cuda_error
-  on_device(std::span<T> caller, [[maybe_unused]] array_role role, facade_call& call,
-            [[maybe_unused]] const char* name)
+  /// \throws std::invalid_argument if the array is misaligned or on another device; cuda_error
+  on_device(std::span<T> caller, array_role role, facade_call& call, const char* name)
       : caller_(caller), call_(&call) {
-#if RAMIFY_ON_CUDA
     if (caller.empty()) return;  // its pointer may be invalid
+    check_alignment(caller.data(), alignof(T), name);
+    if (!refuses_host_memory()) return;
     const cudaMemoryType kind = memory_of(caller.data(), name);
     if (kind != cudaMemoryTypeUnregistered && kind != cudaMemoryTypeHost) return;
     copy_ = device_buffer<element>(caller.size(), call.stream());
     if (role == array_role::output) return;
     call.copy_in(copy_.data(), caller.data(), caller.size_bytes());
-#endif
   }
   on_device(std::span<T> caller, facade_call& call, const char* name) requires std::is_const_v<T>
       : on_device(caller, array_role::input, call, name) {}

@@ -5,6 +5,9 @@
 /// CUDA's integer, bit and fast floating-point intrinsics. They return the same bits as a GPU,
 /// except the last group, which a GPU approximates.
 
+// Unlike <cmath>, this header makes isfinite, isinf and isnan global names, as nvcc does.
+#include <math.h>  // NOLINT(modernize-deprecated-headers, hicpp-deprecated-headers)
+
 #include <bit>
 #include <cmath>
 #include <cstdint>

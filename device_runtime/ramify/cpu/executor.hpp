@@ -57,11 +57,20 @@ struct executor_config {
   /// depth 0. A launch that exceeds the limit breaks rule::endless_recursion. The environment
   /// variable RAMIFY_CPU_MAX_DEPTH sets the initial value.
   std::uint64_t max_depth = 1'000'000;
+  /// Whether functions of Ramify refuse arrays in ordinary host memory, as they do on a GPU: a
+  /// program that runs with this setting does not rely on the executor's kernels accessing all
+  /// memory of the process. Pointers in the arguments of a program's own launches are not checked.
+  /// The functions for plain C++ (ramify/*.hpp) copy such arrays, as on a GPU. The environment
+  /// variable RAMIFY_CPU_MEMORY, any or device, sets the initial value.
+  bool refuse_host_memory = false;
 };
 
 /// Parses "parallel", "parallel:4" (workers), "eager", "late", "random" or "random:42" (seed).
 /// \throws std::invalid_argument if `text` is none of these
 [[nodiscard]] executor_config parse_executor_config(std::string_view text);
+
+/// Returns executor_config.refuse_host_memory. Thread-safe.
+[[nodiscard]] bool refuses_host_memory();
 
 /// Returns the current configuration. Its initial value comes from the environment variable
 /// RAMIFY_CPU_SCHEDULE, or is executor_config{}.

@@ -81,6 +81,20 @@ enum cudaMemcpyKind {
   cudaMemcpyDefault = 4,
 };
 
+enum cudaMemoryType {
+  cudaMemoryTypeUnregistered = 0,
+  cudaMemoryTypeHost = 1,
+  cudaMemoryTypeDevice = 2,
+  cudaMemoryTypeManaged = 3,
+};
+
+struct cudaPointerAttributes {
+  cudaMemoryType type;
+  int device;           ///< 0, or -1 if no call of the executor allocated the memory
+  void* devicePointer;  ///< null for such memory
+  void* hostPointer;    ///< null for memory of cudaMalloc() and cudaMallocAsync()
+};
+
 inline constexpr unsigned cudaMemAttachGlobal = 1;
 inline constexpr unsigned cudaHostAllocDefault = 0;
 
@@ -93,6 +107,9 @@ inline constexpr unsigned cudaHostAllocDefault = 0;
 [[nodiscard]] cudaError_t cudaMemset(void*, int value, std::size_t bytes);
 [[nodiscard]] cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total);
 
+/// The memory is cudaMemoryTypeUnregistered unless a call of the executor allocated it.
+[[nodiscard]] cudaError_t cudaPointerGetAttributes(cudaPointerAttributes*, const void*);
+
 /// In a kernel, each of these two calls is a launch: it takes a slot of the pending-launch pool.
 [[nodiscard]] cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes,
                                           cudaMemcpyKind, cudaStream_t = nullptr,
@@ -100,36 +117,39 @@ inline constexpr unsigned cudaHostAllocDefault = 0;
 [[nodiscard]] cudaError_t cudaMemsetAsync(void*, int value, std::size_t bytes,
                                           cudaStream_t = nullptr, site = site::current());
 
-/// Allocates memory. `host_only` is the name of the call if a kernel must not make it, else null.
-[[nodiscard]] cudaError_t allocate_untyped(void** memory, std::size_t bytes, const char* host_only);
+/// Allocates memory of `type`. `host_only` is the name of the call if a kernel must not make it,
+/// else null.
+[[nodiscard]] cudaError_t allocate_untyped(void** memory, std::size_t bytes, cudaMemoryType type,
+                                           const char* host_only);
 template <class T>
-cudaError_t allocate_typed(T** memory, std::size_t bytes, const char* host_only) {
+cudaError_t allocate_typed(T** memory, std::size_t bytes, cudaMemoryType type,
+                           const char* host_only) {
   void* untyped = nullptr;
-  const cudaError_t error = allocate_untyped(&untyped, bytes, host_only);
+  const cudaError_t error = allocate_untyped(&untyped, bytes, type, host_only);
   if (error == cudaSuccess) *memory = static_cast<T*>(untyped);
   return error;
 }
 template <class T>
 [[nodiscard]] cudaError_t cudaMalloc(T** memory, std::size_t bytes) {
-  return allocate_typed(memory, bytes, nullptr);
+  return allocate_typed(memory, bytes, cudaMemoryTypeDevice, nullptr);
 }
 // For the host only.
 template <class T>
 [[nodiscard]] cudaError_t cudaMallocHost(T** memory, std::size_t bytes, unsigned /*flags*/ = 0) {
-  return allocate_typed(memory, bytes, __func__);
+  return allocate_typed(memory, bytes, cudaMemoryTypeHost, __func__);
 }
 template <class T>
 [[nodiscard]] cudaError_t cudaHostAlloc(T** memory, std::size_t bytes, unsigned /*flags*/) {
-  return allocate_typed(memory, bytes, __func__);
+  return allocate_typed(memory, bytes, cudaMemoryTypeHost, __func__);
 }
 template <class T>
 [[nodiscard]] cudaError_t cudaMallocManaged(T** memory, std::size_t bytes,
                                             unsigned /*flags*/ = cudaMemAttachGlobal) {
-  return allocate_typed(memory, bytes, __func__);
+  return allocate_typed(memory, bytes, cudaMemoryTypeManaged, __func__);
 }
 template <class T>
 [[nodiscard]] cudaError_t cudaMallocAsync(T** memory, std::size_t bytes, cudaStream_t) {
-  return allocate_typed(memory, bytes, __func__);
+  return allocate_typed(memory, bytes, cudaMemoryTypeDevice, __func__);
 }
 
 /// Writes to a `__constant__` or `__device__` variable, from `offset` bytes after its begin.

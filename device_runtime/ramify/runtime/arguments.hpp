@@ -5,6 +5,7 @@
 /// Checks of the arguments of a call. Plain C++.
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <sstream>
@@ -36,6 +37,14 @@ void check_field(bool valid, std::string_view field, const Value& value, std::st
   throw std::invalid_argument(text.append("; it must be ").append(range));
 }
 
+/// Checks that a pointer to objects of this alignment is aligned. A load from another address is a
+/// fault on a GPU. `name` begins the message. \throws std::invalid_argument
+inline void check_alignment(const void* pointer, std::size_t alignment, std::string_view name) {
+  if (reinterpret_cast<std::uintptr_t>(pointer) % alignment == 0) return;
+  throw std::invalid_argument(std::string(name) + " must be aligned to " +
+                              std::to_string(alignment) + " bytes");
+}
+
 /// The number of elements that arrays of a call must have: one for each of its bodies, say.
 struct element_count {
   const char* algorithm;
@@ -64,15 +73,16 @@ struct argument_array {
   std::size_t bytes;
   const char* name;
   bool is_output;
+  std::size_t alignment;  ///< of its elements
 };
 
 template <class T>
 [[nodiscard]] argument_array input_array(const T* data, std::size_t n, const char* name) {
-  return {data, n * sizeof(T), name, false};
+  return {data, n * sizeof(T), name, false, alignof(T)};
 }
 template <class T>
 [[nodiscard]] argument_array output_array(const T* data, std::size_t n, const char* name) {
-  return {data, n * sizeof(T), name, true};
+  return {data, n * sizeof(T), name, true, alignof(T)};
 }
 
 /// Appends an input, if it has elements.

@@ -20,6 +20,8 @@
 #if RAMIFY_ON_CUDA
 #include <map>
 #include <mutex>
+#else
+#include <ramify/cpu/executor.hpp>
 #endif
 
 #if RAMIFY_ON_CUDA
@@ -29,7 +31,7 @@ namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 /// context. Thread-safe. \throws cuda_error
 inline cudaMemPool_t scratch_pool_in(context_id context) {
   static std::mutex mutex;
-  static std::map<context_id, cudaMemPool_t> pools;
+  static auto& pools = *new std::map<context_id, cudaMemPool_t>;  // never destroyed
   const std::lock_guard lock(mutex);
   if (const auto known = pools.find(context); known != pools.end()) return known->second;
 
@@ -65,6 +67,13 @@ inline void release_scratch() {
   check(cudaMemPoolTrimTo(scratch_pool(), 0), "releasing scratch memory");
 }
 
+#else
+
+/// Does nothing: the CPU executor keeps no scratch memory.
+inline void release_scratch() {}
+
+#endif
+
 /// Returns the type of the memory that `pointer` points to. `name` is used in the message.
 /// \throws std::invalid_argument if the memory is on another device than the current one;
 ///         cuda_error
@@ -80,12 +89,15 @@ inline cudaMemoryType memory_of(const void* pointer, const char* name) {
   return attributes.type;
 }
 
+/// Returns whether Ramify refuses to pass ordinary host memory to kernels: on a GPU, and on the CPU
+/// executor if executor_config.refuse_host_memory is set.
+[[nodiscard]] inline bool refuses_host_memory() {
+#if RAMIFY_ON_CUDA
+  return true;
 #else
-
-/// Does nothing: the CPU executor keeps no scratch memory.
-inline void release_scratch() {}
-
+  return cpu::refuses_host_memory();
 #endif
+}
 
 /// An owning, move-only array of `size()` uninitialized objects in device memory.
 ///
@@ -182,26 +194,37 @@ void clear_memory(T* objects, std::size_t count, cudaStream_t stream, const char
   check(cudaMemsetAsync(objects, 0, count * sizeof(T), stream), doing);
 }
 
-/// Checks that kernels can access the memory that `pointer` points to. `name` is used in the
+/// Checks that kernels can access objects of this alignment at `pointer`. `name` is used in the
 /// message.
-/// \throws std::invalid_argument if it is null, in pageable host memory while kernels run on a GPU,
-///         or on another device; cuda_error
-inline void check_device_access(const void* pointer, const char* name) {
+/// \throws std::invalid_argument if it is null or misaligned, in pageable host memory while
+///         refuses_host_memory(), or on another device; cuda_error
+inline void check_device_access(const void* pointer, std::size_t alignment, const char* name) {
   if (pointer == nullptr) throw std::invalid_argument(std::string(name) + " is null");
-#if RAMIFY_ON_CUDA
-  if (memory_of(pointer, name) == cudaMemoryTypeUnregistered) {
+  detail::check_alignment(pointer, alignment, name);
+  if (refuses_host_memory() && memory_of(pointer, name) == cudaMemoryTypeUnregistered) {
     throw std::invalid_argument(std::string(name) +
                                 " is ordinary host memory; a kernel needs device, managed or "
                                 "pinned memory (the facades, ramify/*.hpp, accept any memory)");
   }
-#endif
+}
+
+/// Checks that kernels can access objects at `pointer`, which may be of type void. \throws as the
+/// overload
+template <class T>
+void check_device_access(const T* pointer, const char* name) {
+  if constexpr (std::is_void_v<T>) {
+    check_device_access(pointer, 1, name);
+  } else {
+    check_device_access(pointer, alignof(T), name);
+  }
 }
 
 /// Checks all arrays of a call in this way. `algorithm` begins the messages.
 /// \throws std::invalid_argument
 void check_device_access(const char* algorithm, const auto& arrays) {
   for (const detail::argument_array& array : arrays) {
-    check_device_access(array.data, (std::string(algorithm) + ": " + array.name).c_str());
+    check_device_access(array.data, array.alignment,
+                        (std::string(algorithm) + ": " + array.name).c_str());
   }
 }
 

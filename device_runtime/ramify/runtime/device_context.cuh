@@ -165,8 +165,9 @@ namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 /// \throws what compute() throws; cuda_error
 template <class Compute>
 const std::invoke_result_t<Compute>& once_per_context(const Compute& compute) {
+  // Never destroyed, because destructors of global objects may call.
   static std::mutex mutex;
-  static std::map<context_id, std::invoke_result_t<Compute>> results;
+  static auto& results = *new std::map<context_id, std::invoke_result_t<Compute>>;
   const context_id context_now = current_context();
   const std::lock_guard lock(mutex);
   const auto known = results.find(context_now);

@@ -61,7 +61,7 @@ struct launch_costs_answer {
     bool waited = false;
   };
   static std::mutex mutex;
-  static std::map<int, entry> known;
+  static auto& known = *new std::map<int, entry>;  // never destroyed
   const int device = current_device();
   const std::lock_guard lock(mutex);
   entry& here = known[device];

@@ -116,10 +116,10 @@ class [[nodiscard]] launch_limits {
   /// Restores each limit separately: if the driver rejects one, the next is still restored.
   void restore_quietly() noexcept {
     if (!detail::context_exists(context_)) return;
+    // Not check(): its message needs memory, and a destructor must not throw.
     const auto restore = [](cudaLimit which, std::optional<std::size_t> value) {
-      try {
-        set(which, value, "restoring a limit");
-      } catch (const cuda_error&) {  // a destructor must not throw
+      if (value && cudaDeviceSetLimit(which, *value) != cudaSuccess) {
+        static_cast<void>(cudaGetLastError());  // clears the error
       }
     };
     static_cast<void>(cudaDeviceSynchronize());

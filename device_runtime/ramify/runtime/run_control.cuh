@@ -15,12 +15,14 @@
 #include <ramify/runtime/device_context.cuh>
 #include <ramify/runtime/launch.cuh>
 #include <ramify/runtime/report.hpp>
+#include <ramify/runtime/result_state.hpp>
 #include <ramify/runtime/run_setup.cuh>
 #include <ramify/runtime/slots.cuh>
 #include <ramify/runtime/status.cuh>
 #include <ramify/runtime/trace_recorder.cuh>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace ramify::inline RAMIFY_BUILD {
 
@@ -189,22 +191,28 @@ class run_control {
   [[nodiscard]] run_report& report() { return report_; }
 
  private:
-  /// Releases the slots that the run holds. A destructor must not throw; the launch fails only if
-  /// the device has failed, and then the next call reports it.
+  /// Releases the slots that the run holds. A destructor must not throw. On a GPU the launch fails
+  /// only if the device has failed, and then the next call reports it. On the CPU executor all
+  /// grids of the stream are complete, and the host releases the slots itself, because a launch
+  /// needs memory.
   struct slot_release {
     cudaStream_t stream;
     detail::chain_link link;
     detail::context_id made_in;
     void operator()(detail::chain_progress*) const {
       if (!detail::context_exists(made_in)) return;
+#if RAMIFY_ON_CUDA
       try {
         if (is_being_captured(stream)) return;  // the graph releases the slots
         detail::chain_link untraced = link;
         untraced.trace = {};
         static_cast<void>(
             launch(detail::release_slots<detail::chain_link>, {1, 1}, stream, untraced).code());
-      } catch (const cuda_error&) {
+      } catch (...) {  // also std::bad_alloc of the message of an error
       }
+#else
+      link.slots.release(std::exchange(link.progress->held, 0));
+#endif
     }
   };
 

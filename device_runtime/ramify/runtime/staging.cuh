@@ -26,6 +26,7 @@
 #include <cstring>
 #include <future>
 #include <mutex>
+#include <new>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/stream.cuh>
 #include <stdexcept>
@@ -68,7 +69,7 @@ class staging {
       for (const chunk& c : pair) {
         try {
           c.used.synchronize();
-        } catch (const cuda_error&) {  // a failed device does not access the chunk any more
+        } catch (...) {  // a failed device does not access the chunk any more
         }
       }
     }
@@ -188,6 +189,7 @@ class staging {
         others.push_back(std::async(std::launch::async, run, worker));
       }
     } catch (const std::system_error&) {  // the threads that could be created copy all pieces
+    } catch (const std::bad_alloc&) {     // likewise, without memory for another thread
     }
     run(0);
     for (std::future<void>& other : others) other.get();

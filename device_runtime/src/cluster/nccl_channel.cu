@@ -174,10 +174,14 @@ class nccl_channel final : public device_channel {
   ~nccl_channel() override {
     if (is_aborted_ || !call_.returns_within(std::chrono::seconds(0)) || *comm_ == nullptr) return;
     // An operation that is complete here may still send data that another rank needs.
-    call_.start(device_, [comm = comm_] {
-      if (nccl().finalize(*comm) == ncclSuccess) static_cast<void>(nccl().destroy(*comm));
-    });
-    if (!call_.returns_within(std::chrono::seconds(5))) abort();
+    try {
+      call_.start(device_, [comm = comm_] {
+        if (nccl().finalize(*comm) == ncclSuccess) static_cast<void>(nccl().destroy(*comm));
+      });
+      if (call_.returns_within(std::chrono::seconds(5))) return;
+    } catch (const std::exception&) {  // no thread or no memory for the call
+    }
+    abort();
   }
   nccl_channel(const nccl_channel&) = delete;
   nccl_channel& operator=(const nccl_channel&) = delete;

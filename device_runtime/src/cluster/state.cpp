@@ -9,6 +9,7 @@
 #include <cstring>
 #include <exception>
 #include <list>
+#include <new>
 #include <ramify/runtime/arguments.hpp>
 #include <ramify/runtime/error.hpp>
 #include <ramify/version.hpp>
@@ -223,10 +224,17 @@ void state::receive_causes() noexcept {
     if (is_there == 0) return;
     int length = 0;
     MPI_Get_count(&status, MPI_CHAR, &length);
-    std::string cause(static_cast<std::size_t>(length), '\0');
+    std::array<char, max_cause> cause;
     MPI_Recv(cause.data(), length, MPI_CHAR, status.MPI_SOURCE, cause_tag, errors,
              MPI_STATUS_IGNORE);
-    causes_.emplace(status.MPI_SOURCE, std::move(cause));
+    keep_cause(status.MPI_SOURCE, {cause.data(), static_cast<std::size_t>(length)});
+  }
+}
+
+void state::keep_cause(int of, std::string_view cause) noexcept {
+  try {
+    causes_.emplace(of, cause);
+  } catch (const std::bad_alloc&) {  // the rank of the failure is then reported without its cause
   }
 }
 
@@ -237,8 +245,12 @@ void state::throw_if_others_failed() {
   throw error();
 }
 
-void state::send_cause(const std::string& cause) noexcept {
-  const std::string& text = kept_texts().emplace_back(cause.substr(0, max_cause));
+void state::send_cause(std::string_view cause) noexcept {
+  std::string_view text = "not enough memory";
+  try {
+    text = kept_texts().emplace_back(cause.substr(0, max_cause));
+  } catch (const std::bad_alloc&) {
+  }
   for (int to = 0; to < size; ++to) {
     if (to == rank) continue;
     MPI_Request request = MPI_REQUEST_NULL;
@@ -246,12 +258,20 @@ void state::send_cause(const std::string& cause) noexcept {
               &request);
     if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
   }
-  causes_.emplace(rank, text);
+  keep_cause(rank, text);
+}
+
+void state::keep_failure(int of) noexcept {
+  failure_ = {of, {}};
+  try {
+    const auto cause = causes_.find(of);
+    failure_->cause = cause == causes_.end() ? "unknown" : cause->second;
+  } catch (const std::bad_alloc&) {
+  }
 }
 
 void state::break_off(int own_rank) noexcept {
-  const int known = causes_.empty() ? rank : causes_.begin()->first;
-  failure_ = {known, causes_.empty() ? "unknown" : causes_[known]};
+  keep_failure(causes_.empty() ? rank : causes_.begin()->first);
   if (device != nullptr) device->abort();
   // 1. No receive remains.
   for (messages_in_flight* messages : in_flight) messages->cancel();
@@ -274,7 +294,7 @@ void state::break_off(int own_rank) noexcept {
       receive_causes();
       return causes_.contains(lowest);
     });
-    if (causes_.contains(lowest)) failure_ = {lowest, causes_[lowest]};
+    if (causes_.contains(lowest)) keep_failure(lowest);
     discard_messages();
   }
   failure_of_process() = {true, failure_->rank == rank};
@@ -316,7 +336,7 @@ void state::fail(const std::string& cause) {
   throw error();
 }
 
-void state::fail_silently(const std::string& cause) noexcept {
+void state::fail_silently(std::string_view cause) noexcept {
   if (is_broken()) return;
   send_cause(cause);
   break_off(rank);

@@ -174,7 +174,7 @@ class state {
   /// Makes all ranks throw, because this one has failed. \throws cluster_error
   [[noreturn]] void fail(const std::string& cause);
   /// Does the same without an exception, in a destructor.
-  void fail_silently(const std::string& cause) noexcept;
+  void fail_silently(std::string_view cause) noexcept;
   /// Throws on this rank; all other ranks call the function with the same arguments.
   [[noreturn]] void fail_together(int rank, const std::string& cause);
 
@@ -196,7 +196,10 @@ class state {
     const auto deadline = std::chrono::steady_clock::now() + limit;
     const polling_pause pause(crowded_);
     for (;;) {
-      if (test()) return true;
+      try {
+        if (test()) return true;
+      } catch (const std::exception&) {  // no memory: the next call may have some
+      }
       if (std::chrono::steady_clock::now() > deadline) return false;
       pause();
     }
@@ -256,7 +259,11 @@ class state {
   std::vector<std::string> gather_texts(const char* name, std::string_view mine,
                                         std::size_t length);
   void throw_if_others_failed();
-  void send_cause(const std::string& cause) noexcept;
+  /// Stores the cause of a rank's failure, if there is memory for it.
+  void keep_cause(int of, std::string_view cause) noexcept;
+  /// Makes the failure of a rank that of the communicator.
+  void keep_failure(int of) noexcept;
+  void send_cause(std::string_view cause) noexcept;
   /// Steps 1 to 3 of a failure. `own_rank`: this rank, that of fail_together(), or INT_MAX.
   void break_off(int own_rank) noexcept;
   /// Step 3 of a failure.

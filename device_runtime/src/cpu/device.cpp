@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <ramify/cpu/sanitizers.hpp>
 #include <utility>
 
@@ -40,17 +41,24 @@ executor_config config_from_environment() {
   if (const char* const depth = std::getenv("RAMIFY_CPU_MAX_DEPTH")) {
     config.max_depth = parse_max_depth(depth);
   }
+  if (const char* const memory = std::getenv("RAMIFY_CPU_MEMORY")) {
+    config.refuse_host_memory = parse_memory(memory);
+  }
   return config;
 }
 
 }  // namespace
 
 device& device::instance() {
-  static device the_device;
+  // Never destroyed, because worker threads and destructors of global objects may use it at exit.
+  static device& the_device = *new device;
   return the_device;
 }
 
-device::device() : config_(config_from_environment()), order_(config_.order) {}
+device::device()
+    : config_(config_from_environment()),
+      order_(config_.order),
+      refuses_host_memory_(config_.refuse_host_memory) {}
 
 void run::fail(std::exception_ptr failure) {
   static std::mutex first;
@@ -269,12 +277,12 @@ std::size_t device::fiber_stack_bytes() const {
 
 constexpr std::align_val_t device_alignment{256};
 
-void* device::allocate(std::size_t bytes) {
+void* device::allocate(std::size_t bytes, cudaMemoryType type) {
   void* const allocated = ::operator new(bytes, device_alignment, std::nothrow);
   if (allocated == nullptr) return nullptr;
   const std::lock_guard lock(mutex_);
   try {
-    allocations_.insert(allocated);
+    allocations_[reinterpret_cast<std::uintptr_t>(allocated)] = {bytes, type};
   } catch (const std::bad_alloc&) {
     ::operator delete(allocated, device_alignment);
     return nullptr;
@@ -285,15 +293,27 @@ void* device::allocate(std::size_t bytes) {
 bool device::release(void* memory) {
   {
     const std::lock_guard lock(mutex_);
-    if (allocations_.erase(memory) == 0) return false;
+    if (allocations_.erase(reinterpret_cast<std::uintptr_t>(memory)) == 0) return false;
   }
   ::operator delete(memory, device_alignment);
   return true;
 }
 
+cudaMemoryType device::type_of(const void* address) const {
+  const auto number = reinterpret_cast<std::uintptr_t>(address);
+  const std::lock_guard lock(mutex_);
+  const auto next = allocations_.upper_bound(number);
+  if (next == allocations_.begin()) return cudaMemoryTypeUnregistered;
+  const auto& [begin, found] = *std::prev(next);
+  return number - begin < found.bytes ? found.type : cudaMemoryTypeUnregistered;
+}
+
 void device::reset() {
   const std::lock_guard lock(mutex_);
-  for (void* memory : allocations_) ::operator delete(memory, device_alignment);
+  for (const auto& [address, allocated] : allocations_) {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr)
+    ::operator delete(reinterpret_cast<void*>(address), device_alignment);
+  }
   for (const auto& [piece, bytes] : heap_pieces_) ::operator delete(piece);
   allocations_.clear();
   heap_pieces_.clear();
@@ -347,6 +367,7 @@ void device::set_config(const executor_config& config) {
   launches_from_kernels_ = 0;
   host_calls_ = 0;
   order_ = config.order;
+  refuses_host_memory_ = config.refuse_host_memory;
 }
 
 }  // namespace ramify::cpu

@@ -6,13 +6,14 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <mutex>
 #include <ramify/cpu/cuda_builtins.hpp>
 #include <ramify/cpu/executor.hpp>
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "grid.hpp"
@@ -84,7 +85,9 @@ class device {
   void allow_shared(const void* kernel, std::size_t bytes);
   [[nodiscard]] std::size_t fiber_stack_bytes() const;
   /// Allocates device or pinned memory. Returns null if there is none.
-  [[nodiscard]] void* allocate(std::size_t bytes);
+  [[nodiscard]] void* allocate(std::size_t bytes, builtins::cudaMemoryType);
+  /// Returns the type of the allocation that has `address`; else cudaMemoryTypeUnregistered.
+  [[nodiscard]] builtins::cudaMemoryType type_of(const void* address) const;
   /// Frees memory from allocate(). Returns false if there is no such allocation; it may have been
   /// freed by reset().
   [[nodiscard]] bool release(void*);
@@ -101,6 +104,10 @@ class device {
   void set_config(const executor_config&);
   /// Returns the configured schedule without taking the mutex: traced warps read it when they end.
   [[nodiscard]] schedule order() const { return order_.load(std::memory_order_relaxed); }
+  /// Returns executor_config.refuse_host_memory without taking the mutex: all families read it.
+  [[nodiscard]] bool refuses_host_memory() const {
+    return refuses_host_memory_.load(std::memory_order_relaxed);
+  }
 
  private:
   device();
@@ -122,6 +129,7 @@ class device {
   std::mutex one_run_at_a_time_;  // held during a run of a reproducible schedule
   executor_config config_;
   std::atomic<schedule> order_ = schedule::parallel;  // equals config_.order
+  std::atomic<bool> refuses_host_memory_ = false;     // equals config_.refuse_host_memory
   std::unordered_map<builtins::cudaStream_t, stream_state> streams_;
   std::unordered_map<builtins::cudaEvent_t, event_state> events_;
   std::unordered_map<const void*, std::size_t> shared_of_;  // by kernel: bytes from allow_shared()
@@ -132,7 +140,11 @@ class device {
   std::atomic<std::uint64_t> grids_begun_ = 0;
   std::uint64_t launches_from_kernels_ = 0;  // since config_ was set
   std::uint64_t host_calls_ = 0;             // since config_ was set
-  std::unordered_set<void*> allocations_;
+  struct allocation {
+    std::size_t bytes;
+    builtins::cudaMemoryType type;
+  };
+  std::map<std::uintptr_t, allocation> allocations_;    // by address
   std::unordered_map<void*, std::size_t> heap_pieces_;  // bytes of each piece, with its overhead
   std::atomic<std::uint64_t> resets_ = 0;
   std::size_t pending_limit_ = default_pending_limit;
@@ -144,6 +156,10 @@ class device {
 
 /// Parses the value of the environment variable RAMIFY_CPU_MAX_DEPTH. \throws std::invalid_argument
 [[nodiscard]] std::uint64_t parse_max_depth(std::string_view text);
+
+/// Parses the value of the environment variable RAMIFY_CPU_MEMORY: "any" or "device". Returns
+/// whether host memory is refused. \throws std::invalid_argument
+[[nodiscard]] bool parse_memory(std::string_view text);
 
 /// Returns a kernel's name from the program's symbol table, or its address as text.
 [[nodiscard]] std::string kernel_name(const void* kernel);

@@ -57,6 +57,15 @@ std::uint64_t parse_max_depth(std::string_view text) {
   return parse_number<std::uint64_t>(text, "RAMIFY_CPU_MAX_DEPTH:");
 }
 
+bool parse_memory(std::string_view text) {
+  if (text == "device") return true;
+  if (text == "any") return false;
+  throw std::invalid_argument("RAMIFY_CPU_MEMORY: '" + std::string(text) +
+                              "' must be any or device");
+}
+
+bool refuses_host_memory() { return device::instance().refuses_host_memory(); }
+
 executor_config current_executor_config() { return device::instance().config(); }
 
 scoped_executor_config::scoped_executor_config(const executor_config& config)

@@ -79,8 +79,10 @@ cudaError_t release(void* memory) {
   return keep(device::instance().lasting_failure());
 }
 
-// A device-side copy or fill is a grid of one thread, as on a GPU.
-cudaError_t submit_memory_operation(std::function<void()> operation, cudaStream_t stream,
+// A device-side copy or fill is a grid of one thread, as on a GPU. On the host the operation runs
+// at once, and needs no memory.
+template <class Operation>
+cudaError_t submit_memory_operation(const Operation& operation, cudaStream_t stream,
                                     const void* name, site written_at,
                                     std::initializer_list<const void*> pointers) {
   if (const cudaError_t failure = begin_call()) return failure;
@@ -92,7 +94,7 @@ cudaError_t submit_memory_operation(std::function<void()> operation, cudaStream_
   for (const void* const& pointer : pointers) {
     arguments.push_back(std::as_bytes(std::span(&pointer, 1)));
   }
-  return submit({std::move(operation), name, dim3(1), dim3(1), 0, written_at}, stream, arguments);
+  return submit({operation, name, dim3(1), dim3(1), 0, written_at}, stream, arguments);
 }
 
 /// Returns whether the host may use a stream or an event, as an error code. All its work is done.
@@ -224,11 +226,12 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 
 // ---- memory ----
 
-cudaError_t allocate_untyped(void** memory, std::size_t bytes, const char* host_only) {
+cudaError_t allocate_untyped(void** memory, std::size_t bytes, cudaMemoryType type,
+                             const char* host_only) {
   if (host_only != nullptr) require_host(host_only);
   if (const cudaError_t failure = begin_call()) return failure;
   if (bytes > max_allocation) return keep(cudaErrorMemoryAllocation);
-  void* const allocated = bytes == 0 ? nullptr : device::instance().allocate(bytes);
+  void* const allocated = bytes == 0 ? nullptr : device::instance().allocate(bytes, type);
   if (allocated == nullptr && bytes != 0) return keep(cudaErrorMemoryAllocation);
   *memory = allocated;
   return cudaSuccess;
@@ -272,6 +275,16 @@ cudaError_t cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStre
   return keep(submit_memory_operation([=] { std::memset(memory, value, bytes); }, stream,
                                       reinterpret_cast<const void*>(&cudaMemsetAsync), written_at,
                                       {memory}));
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
+  if (const cudaError_t failure = begin_host_call()) return failure;
+  const cudaMemoryType type = device::instance().type_of(pointer);
+  const bool is_registered = type != cudaMemoryTypeUnregistered;
+  void* const memory = is_registered ? const_cast<void*>(pointer) : nullptr;
+  *attributes = {type, is_registered ? 0 : -1, memory,
+                 type == cudaMemoryTypeDevice ? nullptr : memory};
+  return cudaSuccess;
 }
 
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {

@@ -62,10 +62,10 @@ class worker_thread final : public block_worker {
   std::jthread thread_;
 };
 
-/// Returns the workers that no run uses. They live as long as the process, so that their fibers are
-/// reused. Only one run at a time uses this list.
+/// Returns the workers that no run uses. They are never destroyed: their fibers are reused, and
+/// destructors of global objects may launch at exit. Only one run at a time uses this list.
 std::vector<std::unique_ptr<worker_thread>>& idle_workers() {
-  static std::vector<std::unique_ptr<worker_thread>> all;
+  static auto& all = *new std::vector<std::unique_ptr<worker_thread>>;
   return all;
 }
 

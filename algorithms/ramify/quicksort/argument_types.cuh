@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// The requirements on keys, values and comparators, each with its sentence for the compiler.
+
+#include <ramify/quicksort/order.cuh>
+#include <ramify/runtime/functor_types.hpp>
+
+namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
+
+template <class Key, class Value, class Compare>
+struct argument_types {
+  static constexpr bool changeable = !std::is_const_v<Key> && !std::is_const_v<Value>;
+  static constexpr bool plain = is_plain<Key> && is_plain<Value>;
+  static constexpr bool has_less =
+      !orders_numbers<Compare> || requires(const Key& a, const Key& b) {
+    static_cast<bool>(a < b);
+  };
+  static constexpr bool has_order =
+      is_order_of_bits<Compare> || is_callable<bool, Compare, const Key&, const Key&>;
+  static constexpr bool are_valid =
+      changeable && plain && has_less && has_order && std::is_trivially_copyable_v<Compare>;
+};
+
+/// The same, with a sentence of the compiler for each requirement that is not met.
+template <class Key, class Value, class Compare>
+struct checked_types : argument_types<Key, Value, Compare> {
+  using types = argument_types<Key, Value, Compare>;
+  static_assert(!std::is_const_v<Key>, "quicksort: the keys are const, but are sorted in place");
+  static_assert(!std::is_const_v<Value>, "quicksort: the values are const, but move with the keys");
+  static_assert(is_plain<Key>,
+                "quicksort: keys must be trivially copyable and default-constructible, because "
+                "kernels copy them bit by bit");
+  static_assert(is_plain<Value>,
+                "quicksort: values must be trivially copyable and default-constructible, because "
+                "kernels copy them bit by bit");
+  static_assert(types::has_less,
+                "quicksort: keys of this type have no operator<; pass a comparator");
+  static_assert(
+      types::has_order,
+      "quicksort: the comparator must have bool operator()(const Key&, const Key&) const");
+  static_assert(std::is_trivially_copyable_v<Compare>,
+                "quicksort: the comparator must be trivially copyable, because it is an argument "
+                "of kernels");
+};
+
+}  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Calls with types that do not meet the requirements. check.sh compiles this file: each comment
+// after a call is the sentence of the compiler's error.
+#include <ramify/amr.cuh>
+#include <ramify/branch_and_bound.cuh>
+#include <ramify/fork_join.cuh>
+#include <ramify/quadrature.cuh>
+#include <ramify/quicksort.cuh>
+#include <ramify/rooted_tree.cuh>
+#include <ramify/spatial_tree/reduce_bottom_up.cuh>
+#include <ramify/traverse.cuh>
+#include <string>
+
+using namespace ramify;
+
+namespace {
+
+struct not_plain {
+  not_plain(const not_plain&) {}
+};
+struct no_less {
+  int key;
+};
+struct returns_text {
+  __device__ std::string operator()(int, int) const;
+};
+struct not_const {
+  __device__ bool operator()(int, int);
+};
+struct has_text {
+  std::string text;
+  __device__ bool operator()(int, int) const;
+};
+struct has_child {
+  __device__ unsigned child(unsigned, unsigned) const { return 0; }
+};
+struct has_degree {
+  __device__ unsigned degree(unsigned) const { return 0; }
+};
+struct splits : has_child, has_degree {};
+struct has_leaf : splits {
+  __device__ float leaf(unsigned) const { return 0; }
+};
+struct has_bound : splits {
+  __device__ std::int64_t bound(unsigned) const { return 0; }
+};
+struct one {
+  __device__ unsigned operator()(unsigned, unsigned) const { return 1; }
+};
+struct has_places {
+  float* values;
+  __device__ float of_point(std::uint32_t) const { return 0; }
+  __device__ float& at(std::uint32_t i) const { return values[i]; }
+};
+struct nothing {};
+using gas = euler<double, 2>;
+
+}  // namespace
+
+void call(const float* const_keys, not_plain* no_keys, no_less* unordered, int* keys,
+          float* values) {
+  quicksort(const_keys, 1);                      // the keys are const, but are sorted in place
+  quicksort_pairs(keys, const_keys, 1);          // the values are const, but move with the keys
+  quicksort(no_keys, 1, one{});                  // keys must be trivially copyable and
+  quicksort(unordered, 1);                       // keys of this type have no operator<
+  quicksort(keys, 1, returns_text{});            // the comparator must have bool operator()
+  quicksort_async(keys, 1, not_const{}).get();   // the comparator must have bool operator()
+  quicksort(keys, 1, has_text{});                // the comparator must be trivially copyable
+  traverse(1u, has_child{}, one{}, one{}, 0u);   // Expand needs unsigned degree(Node) const
+  traverse(1u, has_degree{}, one{}, one{}, 0u);  // Expand needs Node child(Node, unsigned) const
+  traverse(1u, splits{}, nothing{}, one{}, 0u);  // Visit needs Value operator()(Node, unsigned
+  traverse(1u, splits{}, one{}, nothing{}, 0u);  // Reduce needs Value operator()(Value, Value)
+  fork_join(1u, splits{});                       // fork_join: Problem needs Value leaf(Node) const
+  fork_join(1u, has_leaf{});                     // fork_join: Problem needs Value combine(Node,
+  branch_and_bound(1u, has_bound{});             // Problem needs std::int64_t value(Node) const
+  branch_and_bound(1u, has_child{});             // Problem needs unsigned degree(Node) const
+  quadrature(quadrature_box<1>{{0}, {1}}, nothing{});  // the integrand needs double operator()
+  const auto folds = make_tree_folds(values, nothing{}, values, values);
+  rooted_tree(tree_shape::of_parents({}), {}, folds);  // the operator needs T operator()
+  const spatial_tree_view<float, 3> tree{};
+  reduce_bottom_up(tree, nothing{}, nullptr);     // Fold needs Value of_point(std::uint32_t)
+  reduce_bottom_up(tree, has_places{}, nullptr);  // Fold needs Value combine(Value, Value) const
+  const gradient_criterion<gas> criterion;
+  amr_run(gas{}, criterion, nothing{}, amr_config{});  // the initial state needs values operator()
+}
