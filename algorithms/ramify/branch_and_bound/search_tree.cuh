@@ -16,6 +16,8 @@
 #include <cstdint>
 #include <ramify/branch_and_bound/incumbent.cuh>
 #include <ramify/runtime/grid_trace.cuh>
+#include <ramify/runtime/result_types.hpp>
+#include <type_traits>
 
 namespace ramify::detail::branch_and_bound::inline RAMIFY_BUILD {
 
@@ -43,6 +45,11 @@ struct search_total {
 /// The problem and the incumbent.
 template <class Problem>
 struct search {
+  /// Whether a function returns whole numbers of at most 64 bits.
+  template <class Number>
+  static constexpr bool is_whole = std::is_integral_v<std::remove_cvref_t<Number>>&&
+      runtime::holds_numbers_of<Number, std::int64_t>;
+
   Problem problem;
   incumbent_packing packing;
   shared_incumbent* incumbent;
@@ -50,6 +57,9 @@ struct search {
   /// Returns whether no solution below the node is better than the incumbent.
   template <class Node>
   [[nodiscard]] __device__ bool prunes(const search_node<Node>& n) const {
+    static_assert(is_whole<decltype(problem.bound(n.node))>,
+                  "branch_and_bound: bound() must return a whole number of at most 64 bits; scale "
+                  "bounds that are not whole, and round them down");
     const std::int64_t bound = problem.bound(n.node);
     return bound > packing.upper ||
            packing.code(bound, n.paths.first) > load_relaxed(incumbent->code);
@@ -94,6 +104,10 @@ struct visit_node : search<Problem> {
       total.pruned = 1;
     } else {
       total.leaves = 1;
+      static_assert(
+          search<Problem>::template is_whole<decltype(this->problem.value(n.node))>,
+          "branch_and_bound: value() must return a whole number of at most 64 bits; scale "
+          "values that are not whole, and round them");
       const std::int64_t value = this->problem.value(n.node);
       if (value > this->packing.upper) return total;  // no solution
       replace_incumbent(this->packing.code(value, n.paths.first));

@@ -18,6 +18,7 @@
 /// order do not, so the value has the same bits in each run.
 
 #include <ramify/runtime/cuda.hpp>
+#include <ramify/runtime/result_types.hpp>
 #include <type_traits>
 #include <utility>
 
@@ -48,6 +49,14 @@ struct frame {
 template <class Node, class Problem>
 using value_of =
     std::remove_cvref_t<decltype(std::declval<const Problem&>().leaf(std::declval<const Node&>()))>;
+
+/// Whether the type of the results can hold what combine() returns.
+template <class Node, class Problem>
+inline constexpr bool holds_combined =
+    runtime::holds_numbers_of<decltype(std::declval<const Problem&>().combine(
+                                  std::declval<const Node&>(),
+                                  std::declval<const value_of<Node, Problem>*>(), 0U)),
+                              typename runtime::promoted<value_of<Node, Problem>>::type>;
 
 /// Pointers to the scratch memory of a run.
 template <class Node, class Value>

@@ -9,6 +9,7 @@
 #include <ostream>
 #include <ramify/runtime/arguments.hpp>
 #include <ramify/runtime/report.hpp>
+#include <ramify/runtime/result_types.hpp>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -58,6 +59,9 @@ struct tree_number_arrays {
 template <class T, class Combine>
 struct tree_folds {
   static_assert(std::is_trivially_copyable_v<T> && std::is_default_constructible_v<T>);
+  static_assert(detail::runtime::holds_combined<T, Combine>,
+                "tree_folds: the type of `values` decides the type of the folds, which cannot hold "
+                "what combine() returns; pass values of that type");
   const T* values;
   Combine combine;       ///< device functor: T combine(const T&, const T&)
   T* leaffix = nullptr;  ///< fold of each subtree; null: not computed
