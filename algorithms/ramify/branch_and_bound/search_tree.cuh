@@ -6,7 +6,9 @@
 ///
 ///     1. bound     A node whose lower bound and path give a larger code than the incumbent has no
 ///                  better solution below it. It is pruned: traverse() gets the degree 0.
-///     2. branch    Any other node has the children that the problem gives it.
+///     2. branch    Any other node has the children that the problem gives it. After a limit is
+///                  reached it has none, so the traversal ends as soon as all open nodes are
+///                  visited, on each route. Its bound is kept.
 ///     3. leaf      The value of a leaf and its path may replace the incumbent, by an atomicMin.
 ///
 /// The reduction of the traversal is the best leaf of all. The result is the same in each run: no
@@ -52,6 +54,7 @@ struct search {
 
   Problem problem;
   incumbent_packing packing;
+  device_limits limits;
   shared_incumbent* incumbent;
 
   /// Returns whether no solution below the node is better than the incumbent.
@@ -63,6 +66,16 @@ struct search {
     const std::int64_t bound = problem.bound(n.node);
     return bound > packing.upper ||
            packing.code(bound, n.paths.first) > load_relaxed(incumbent->code);
+  }
+
+  /// Returns whether a limit forbids the expansion of a node, which prunes() does not prune. Its
+  /// bound then is a bound of the result.
+  template <class Node>
+  [[nodiscard]] __device__ bool leaves_unexplored(const search_node<Node>& n) const {
+    if (!limits.any() || !limits.forbid(*incumbent)) return false;
+    atomicMin(&incumbent->open, packing.code(problem.bound(n.node), n.paths.first));
+    atomicAdd(&incumbent->unexplored, bits64{1});
+    return true;
   }
 };
 
@@ -80,7 +93,7 @@ struct expand_node : search<Problem> {
   [[nodiscard]] __device__ unsigned degree(const search_node<Node>& n) const {
     const unsigned degree = this->problem.degree(n.node);
     if (degree == 0 || this->prunes(n)) return 0;
-    if (n.paths.child(0, degree).size > 0) return degree;
+    if (n.paths.child(0, degree).size > 0) return this->leaves_unexplored(n) ? 0 : degree;
     atomicAdd(&this->incumbent->too_deep, bits64{1});
     return 0;
   }
