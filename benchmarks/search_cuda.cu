@@ -130,8 +130,8 @@ void measure_flow_shops(benchmark::recorder& out) {
       {"instance", "route", "took", "makespan", "nodes", "ms", "Mnodes/s", "rounds", "incumbents"},
       "Medians of 5 (least–most)");
   for (std::size_t i = 0; i < 3; ++i) {
-    const auto& benchmark = taillard_benchmarks()[i];
-    const auto shop = taillard_flow_shop(20, benchmark.machines, benchmark.seed);
+    const taillard_benchmark benchmark = taillard_instance(i + 1);
+    const auto shop = benchmark.shop();
     const std::string name = "ta00" + std::to_string(i + 1);
     for (const route taken : routes) {
       flow_shop_result found;

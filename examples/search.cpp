@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <iostream>
 #include <optional>
@@ -70,12 +71,40 @@ auto timed(outcome& all, Search search) {
   return found;
 }
 
+// Throws std::runtime_error unless a search has found the optimum, or has a bound that includes it.
+void verify_optimum(const char* what, std::int64_t found, const ramify::search_proof& proof,
+                    std::int64_t optimum) {
+  if (proof.is_optimal) return compare(what, found, optimum);
+  const auto [least, most] = std::minmax(found, proof.bound);
+  if (least <= optimum && optimum <= most) return;
+  throw std::runtime_error("verification failed: the " + std::string(what) + " is " +
+                           std::to_string(found) + " with the bound " +
+                           std::to_string(proof.bound) + "; " + std::to_string(optimum) +
+                           " is not between them");
+}
+
+// Adds what the search has proved. `value` is that of its solution.
+void add_proof(outcome& all, std::int64_t value, const ramify::search_proof& proof) {
+  all.numbers["proved_optimal"] = proof.is_optimal;
+  all.numbers["bound"] = proof.bound;
+  const std::int64_t gap = std::abs(proof.bound - value);
+  all.numbers["gap"] = gap;
+  all.numbers["gap_percent"] =
+      gap == 0 ? 0.0 : 100 * double(gap) / double(std::max<std::int64_t>(value, 1));
+}
+
+// Adds how the input file was read.
+void add_format(outcome& all, const std::string& format) {
+  if (!format.empty()) all.numbers["input_format"] = format;
+}
+
 void add_counts(outcome& all, const ramify::branch_and_bound_report& r) {
-  all.nodes = r.expanded + r.pruned + r.leaves;
+  all.nodes = r.expanded + r.pruned + r.leaves + r.unexplored;
   all.numbers["expanded"] = r.expanded;
   all.numbers["pruned"] = r.pruned;
   all.numbers["leaves"] = r.leaves;
   all.numbers["incumbent_updates"] = r.incumbent_updates;
+  all.numbers["left_unexplored"] = r.unexplored;
 }
 
 // The searches of one process.
@@ -98,16 +127,20 @@ struct one_process {
 
 template <class Searches>
 outcome solve_knapsack(const common::search_command_line& o, const Searches& searches) {
-  const auto instance = searches.instance([&] { return common::knapsack_of(o); });
+  std::string format;
+  const auto instance = searches.instance([&] { return common::knapsack_of(o, format); });
   const std::int64_t expected = o.verify ? common::profit_by_dynamic_programming(instance) : 0;
   outcome all;
   const auto found = timed(all, [&] { return searches.knapsack(instance); });
-  if (o.verify) compare("profit", found.profit, expected);
+  if (o.verify) verify_optimum("profit", found.profit, found.proof, expected);
   all.numbers = {{"items", instance.items.size()},
                  {"weight_limit", instance.capacity},
                  {"profit", found.profit},
                  {"weight", found.weight},
                  {"chosen", found.chosen}};
+  add_format(all, format);
+  add_proof(all, found.profit, found.proof);
+  all.numbers["states"] = found.states;
   all.solution = found.chosen;
   add_counts(all, found.report);
   return all;
@@ -115,17 +148,21 @@ outcome solve_knapsack(const common::search_command_line& o, const Searches& sea
 
 template <class Searches>
 outcome solve_flow_shop(const common::search_command_line& o, const Searches& searches) {
-  const auto shop = searches.instance([&] { return common::flow_shop_of(o); });
+  std::string format;
+  const auto shop = searches.instance([&] { return common::flow_shop_of(o, format); });
   outcome all;
   const auto found = timed(all, [&] { return searches.flow_shop(shop); });
   if (o.verify) {
-    compare("makespan", found.makespan, ramify::taillard_benchmarks()[o.taillard - 1].optimum);
+    verify_optimum("makespan", found.makespan, found.proof,
+                   ramify::taillard_instance(o.taillard).optimum);
   }
   all.numbers = {{"jobs", shop.jobs},
                  {"machines", shop.machines},
                  {"makespan_of_heuristic", neh_order(shop).makespan},
                  {"makespan", found.makespan},
                  {"order", found.order}};
+  add_format(all, format);
+  add_proof(all, found.makespan, found.proof);
   all.solution = found.order;
   add_counts(all, found.report);
   return all;

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstdint>
 #include <iostream>
+#include <iterator>
 #include <optional>
 #include <ramify/tessellation.hpp>
 #include <span>
@@ -97,6 +98,7 @@ void declare(CLI::App& app, options& o) {
 struct comparison {
   double distance = 0;  ///< the largest one of sampled points; infinity without any triangle
   double rounding = 0;  ///< of the measured distance
+  std::size_t without_area = 0;  ///< patches that are points or lines and have no triangles
   std::optional<common::edge_counts> edges{};  ///< of a mesh
 };
 
@@ -140,9 +142,11 @@ comparison compare(const common::bezier_shapes& shapes, const ramify::triangle_m
   // Four samples along the side of an average triangle.
   const double triangles = double(mesh.triangles.size()) / double(shapes.patches.size());
   const double samples = std::clamp(4 * std::sqrt(triangles / 2), 8.0, 256.0);
-  c.distance =
-      common::distance_of_surface(shapes.patches, mesh.vertices, mesh.triangles, int(samples));
-  c.edges = common::count_edges(shapes.patches, mesh.vertices, mesh.triangles);
+  std::vector<ramify::bicubic_patch> surface;
+  std::ranges::copy_if(shapes.patches, std::back_inserter(surface), common::has_area);
+  c.without_area = shapes.patches.size() - surface.size();
+  c.distance = common::distance_of_surface(surface, mesh.vertices, mesh.triangles, int(samples));
+  c.edges = common::count_edges(surface, mesh.vertices, mesh.triangles);
   return c;
 }
 
@@ -164,6 +168,7 @@ nlohmann::ordered_json to_json(const results& r, const common::bezier_shapes& sh
   if (r.compared) {
     json["largest_distance"] = r.compared->distance;
     if (const auto& edges = r.compared->edges) {
+      json["patches_without_area"] = r.compared->without_area;
       json["edges"] = edges->edges;
       json["border_edges"] = edges->on_free_borders;
       json["wrong_edges"] = edges->wrong;
@@ -181,7 +186,8 @@ void print(std::ostream& out, const results& r, const common::bezier_shapes& sha
   if (r.compared) {
     out << "largest measured distance: " << r.compared->distance << '\n';
     if (const auto& edges = r.compared->edges) {
-      out << "edges: " << edges->edges << "\nborder edges: " << edges->on_free_borders
+      out << "patches without area, which are not measured: " << r.compared->without_area
+          << "\nedges: " << edges->edges << "\nborder edges: " << edges->on_free_borders
           << "\nedges that do not occur twice: " << edges->wrong
           << "\nedges between patches of different orientations: " << edges->turned << '\n';
     }
@@ -193,8 +199,10 @@ void print(std::ostream& out, const results& r, const common::bezier_shapes& sha
 std::string fault_of(const results& r, const options& o) {
   if (!r.compared) return {};
   std::ostringstream text;
-  const auto& [distance, rounding, edges] = *r.compared;
-  if (!(distance <= o.tessellation.flatness + rounding)) {
+  const auto& [distance, rounding, without_area, edges] = *r.compared;
+  if (distance == HUGE_VAL) {
+    text << "the mesh has no triangles; pieces that were not divided further: " << r.report.limited;
+  } else if (!(distance <= o.tessellation.flatness + rounding)) {
     text << "the largest measured distance is " << distance << ", more than the flatness "
          << o.tessellation.flatness
          << "; pieces that were not divided further: " << r.report.limited;

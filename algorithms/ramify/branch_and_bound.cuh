@@ -33,6 +33,10 @@
 /// Incumbent  all grids share the best value that has been found, in one 64-bit number, and prune
 ///            the nodes that cannot lead to a better leaf. The number also has the first bits of
 ///            the leaf's path, so most nodes of equal bound are pruned, too.
+/// Limits     config.limits ends a search early: result.solution is the best leaf so far, if there is
+///            one, result.proof.bound a bound of the values of all leaves, and result.proof says
+///            whether the solution is optimal. The children of nodes that were expanded before are
+///            still visited. A captured search has the limits in each launch.
 /// Paths      the product of the degrees of all nodes from the root to a leaf must be less than
 ///            2^64: for example 63 levels of two children, or all orders of 20 jobs.
 /// Scratch    a few numbers, one Node, and the scratch memory of a traversal (ramify/traverse.cuh).
@@ -87,11 +91,10 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] branc
     result_ = detail::result_state("branch_and_bound", is_being_captured(stream));
     run_ = std::make_unique<run>(root, problem, stream, config, scratch);
     incumbent* const shared = run_->parts.shared;
-    clear_memory(shared, 1, stream, "clearing the counts");
-    check(cudaMemsetAsync(&shared->code, 0xff, sizeof shared->code, stream),
-          "clearing the incumbent");
+    detail::branch_and_bound::clear_incumbent(shared, stream);
     const detail::branch_and_bound::search<Problem> search{
-        problem, detail::branch_and_bound::incumbent_packing(config), shared};
+        problem, detail::branch_and_bound::incumbent_packing(config),
+        detail::branch_and_bound::device_limits(config.limits), shared};
     run_->of_tree =
         traversal({root, detail::branch_and_bound::path_range::all()}, expand{search},
                   visit{search}, {}, total::none(), stream, config, run_->parts.of_tree);

@@ -11,7 +11,9 @@
 ///     ramify::knapsack({{{3, 4}, {2, 3}, {4, 5}}, 6}).profit  // --> 8: items 1 and 2
 ///     ramify::count_queens(8).counts.solutions;               // 92
 ///
-/// All results are optimal, and the same in each run. A functor cannot be passed to compiled
+/// All results are optimal and the same in each run, except after a limit (options.limits) and for
+/// flow shops of more than 20 jobs: result.proof states whether a result is optimal, and a bound. A
+/// functor cannot be passed to compiled
 /// kernels. For other problems use the header template <ramify/branch_and_bound.cuh>, which
 /// describes the algorithm.
 ///
@@ -30,6 +32,7 @@
 #include <ramify/branch_and_bound/flow_shop.hpp>
 #include <ramify/branch_and_bound/knapsack.hpp>
 #include <ramify/branch_and_bound/queens.hpp>
+#include <ramify/branch_and_bound/taillard.hpp>
 #include <ramify/runtime/error.hpp>
 #include <stdexcept>
 #include <string>
@@ -43,12 +46,15 @@ struct branch_and_bound_options : traverse_config {
   /// Pending-launch limit of the backend during the call; 0 leaves it unchanged. The report states
   /// the limit that was granted. No other thread may launch grids during the call.
   std::size_t pending_launches = 0;
+  /// After a limit a search ends with the best solution so far; result.proof has a bound.
+  search_limits limits{};
 };
 
 /// Checks options. \throws std::invalid_argument naming the field and its range
 inline void validate(const branch_and_bound_options& options) {
   validate(static_cast<const traverse_config&>(options));
   check_enumerator(options.backend, "branch_and_bound_options.backend");
+  validate(options.limits, "branch_and_bound_options.limits");
 }
 
 struct knapsack_result : knapsack_solution {
@@ -66,7 +72,9 @@ struct flow_shop_result : flow_shop_solution {
 
 /// Finds an order of the jobs with the smallest makespan, and waits for the result. Of all such
 /// orders it is the first one of a depth-first search that chooses the first job, the last job, the
-/// second job, the last but one, and so on, and tries the jobs in the order of their numbers.
+/// second job, the last but one, and so on, and tries the jobs in the order of their numbers. Of
+/// more than max_flow_shop_search_jobs jobs it finds a good order, which is the same in each run,
+/// by searches in windows of consecutive jobs.
 /// \throws std::invalid_argument, std::length_error, unavailable, cuda_error, device_launch_error
 [[nodiscard]] flow_shop_result flow_shop(const flow_shop_instance& shop,
                                          const branch_and_bound_options& options = {});
@@ -85,6 +93,10 @@ struct queens_options : branch_and_bound_options {
 /// Checks options. \throws std::invalid_argument naming the field and its range
 inline void validate(const queens_options& options) {
   validate(static_cast<const branch_and_bound_options&>(options));
+  if (options.limits.any()) {
+    throw std::invalid_argument(
+        "queens_options.limits must be empty: a count has no best solution so far");
+  }
   const unsigned rows = options.leaf_rows.value_or(0);
   if (rows == 0 || (rows >= 3 && rows <= max_queens_leaf_rows)) return;
   throw std::invalid_argument("queens_options.leaf_rows is " + std::to_string(rows) +

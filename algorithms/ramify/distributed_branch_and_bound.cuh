@@ -18,6 +18,9 @@
 ///                its own incumbent. When the ranks compare their numbers of nodes, all get the
 ///                best incumbent.
 /// Result         That of branch_and_bound(), in each run and for each number of ranks.
+/// Limits         Those of config.limits hold for the sum of all ranks, but a rank gets the numbers of
+///                the others only when the ranks compare. So more nodes may be expanded, at most
+///                config.limits.max_nodes on each rank.
 /// Collective     All ranks must call the function. It runs in communicator::run().
 /// Waiting, stream, scratch   As for distributed_traverse().
 /// Errors         std::invalid_argument for a bad argument or another backend than that of the
@@ -42,6 +45,21 @@
 #include <ramify/runtime/buffer.cuh>
 #include <type_traits>
 
+namespace ramify::detail::branch_and_bound::inline RAMIFY_BUILD {
+
+/// Ends the search of all ranks if that of one has ended by a limit, or if all together have
+/// reached the limit of nodes. Collective. Waits for the stream.
+inline void share_limits(communicator& comm, shared_incumbent* shared, const search_limits& limits,
+                         cudaStream_t stream) {
+  const shared_incumbent now = read_back(shared, stream, "reading the limits");
+  const bool stopped = comm.all_reduce(now.stopped, reduction::max) != 0;
+  const bits64 expanded = comm.all_reduce(now.expanded, reduction::sum);
+  if (!stopped && (limits.max_nodes == 0 || expanded < limits.max_nodes)) return;
+  check(cudaMemsetAsync(&shared->stopped, 1, sizeof shared->stopped, stream), "ending a search");
+}
+
+}  // namespace ramify::detail::branch_and_bound::inline RAMIFY_BUILD
+
 namespace ramify::inline RAMIFY_BUILD {
 
 template <class Node>
@@ -49,6 +67,7 @@ struct distributed_branch_and_bound_result {
   bool found = false;                ///< whether a leaf has a value of at most config.upper
   std::int64_t value = no_solution;  ///< the smallest value
   Node solution{};                   ///< the first leaf, depth first, with this value
+  search_proof proof;                ///< as of branch_and_bound_result
   distributed_branch_and_bound_report report;
 };
 
@@ -80,10 +99,9 @@ distributed_branch_and_bound_result<Node> distributed_branch_and_bound(
     // 1. Initialize the incumbent of this rank. A code of all ones means no solution.
     const device_buffer<search::shared_incumbent> shared(1, stream);
     const device_buffer<Node> leaf(1, stream);
-    clear_memory(shared.data(), 1, stream, "clearing the counts");
-    check(cudaMemsetAsync(&shared.data()->code, 0xff, sizeof shared.data()->code, stream),
-          "clearing the incumbent");
+    search::clear_incumbent(shared.data(), stream);
     const search::search<Problem> with_incumbent{problem, search::incumbent_packing(config),
+                                                 search::device_limits(config.limits),
                                                  shared.data()};
     // 2. Traverse. All ranks get the best incumbent when they compare.
     const distributed_traverse_config of_traversal = config.of_traversal();
@@ -92,6 +110,7 @@ distributed_branch_and_bound_result<Node> distributed_branch_and_bound(
     distributed_traverse_report report;
     const std::function<void()> share_incumbent = [&] {
       comm.all_reduce(&shared.data()->code, 1, reduction::min, stream);
+      if (config.limits.any()) search::share_limits(comm, shared.data(), config.limits, stream);
     };
     const search::search_total all =
         traversal::traverse_on_ranks(search_node{root, search::path_range::all()}, tree, stream,
@@ -100,9 +119,11 @@ distributed_branch_and_bound_result<Node> distributed_branch_and_bound(
     auto of_all = read_back(shared.data(), stream, "reading the incumbent");
     of_all.updates = comm.all_reduce(of_all.updates, reduction::sum);
     of_all.too_deep = comm.all_reduce(of_all.too_deep, reduction::sum);
+    of_all.open = comm.all_reduce(of_all.open, reduction::min);
+    of_all.unexplored = comm.all_reduce(of_all.unexplored, reduction::sum);
     const auto found =
         search::finish_search(root, problem, all, of_all, config, leaf.data(), stream);
-    result = {found.found, found.value, found.solution, {}};
+    result = {found.found, found.value, found.solution, found.proof, {}};
     static_cast<branch_and_bound_report&>(result.report) = found.report;
     static_cast<traverse_report&>(result.report) = report;
     if (found.found) ++result.report.host_grids;

@@ -16,7 +16,8 @@
 /// waits.
 ///
 /// Instance  As for the function of one process. All ranks must pass the same one.
-/// Result    That of one process, on all ranks.
+/// Result    That of one process, on all ranks. After a limit (options.limits) it is the best one
+///           so far; the ranks compare their numbers between rounds, so that all end together.
 /// Backend   That of the communicator.
 /// Waits     until the search is complete on all ranks.
 /// Errors    std::invalid_argument, on all ranks, for a bad argument, and if a rank has another

@@ -20,7 +20,8 @@
 /// on the flat route. Compiled by a C++ compiler, it runs on the CPU executor.
 ///
 /// Node       trivially copyable, default-constructible, at most 752 bytes.
-/// Value      what leaf() returns: trivially copyable, default-constructible.
+/// Value      what leaf() returns: trivially copyable, default-constructible. If it is a number type
+///            that cannot hold what combine() returns, a static_assert refuses the call.
 /// degree     degree(node): the number of subproblems, fewer than 2^31; 0 for a base case.
 /// child      child(node, i): subproblem number i, 0 <= i < degree. Like degree, a pure function.
 /// leaf       leaf(node) -> Value: solves a base case. One thread calls it, once for each leaf.
@@ -81,6 +82,9 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] fork_
                                  detail::fork_join::visit_node<Node, Problem>,
                                  detail::fork_join::add_leaves, unsigned long long>;
   static_assert(std::is_trivially_copyable_v<Value>, "device memory holds plain bits");
+  static_assert(detail::fork_join::holds_combined<Node, Problem>,
+                "fork_join: the type that leaf() returns decides the type of all results, which "
+                "cannot hold what combine() returns; let leaf() return that type");
 
  public:
   /// Starts a run; see fork_join_async().

@@ -16,14 +16,16 @@
 /// Curves     a part of a curve is halved at its middle parameter until a bound of the distance
 ///            between the part and its chord is at most options.flatness. The bound is a quarter of
 ///            the longer of the vectors 3 p1 - 2 p0 - p3 and 3 p2 - p0 - 2 p3 of the part's control
-///            points; only their components across the chord count if p1 and p2 project onto it.
+///            points; only their components across the chord count if p1 and p2 project onto it,
+///            and if the chord is not a point.
 /// Patches    two triangles of the parameter plane are divided at the middles of edges until a
 ///            bound by the second derivatives shows that each is within options.flatness of the
 ///            surface (ramify/tessellation/patch_bounds.cuh). The mesh has no cracks: both
 ///            triangles at an edge divide it alike, also if they belong to two patches whose border
 ///            curves have the same control points, in either direction. Corners of equal
 ///            coordinates are one vertex. A triangle with two equal vertices, as at a border that
-///            is one point, is left out.
+///            is one point, is left out; so a patch that is a point or a line has no triangles. An
+///            edge that returns to its beginning is split, unless it is a point.
 /// Order      polylines are in the order of the curves, vertices in that of their x, y and z, and
 ///            triangles in that of their indices.
 /// Result     in device memory, which is freed in the order of the stream. It has the same bits in

@@ -56,7 +56,8 @@ struct triangle_mesh {
 };
 
 /// Approximates the surface of the patches by a triangle mesh whose distance from it is at most
-/// options.flatness, and waits. The mesh has no cracks where patches have the same border curve.
+/// options.flatness, and waits. The mesh has no cracks where patches have the same border curve. A
+/// patch without area, which is a point or a line, has no triangles.
 /// \throws std::invalid_argument naming the option, or the control point that is not finite;
 ///         std::length_error, unavailable, cuda_error, device_launch_error
 [[nodiscard]] triangle_mesh tessellate_patches(std::span<const bicubic_patch> patches,

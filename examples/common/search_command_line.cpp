@@ -13,6 +13,10 @@ namespace {
   return ramify::parse_choice<search_problem>("problem", text);
 }
 
+[[nodiscard]] number_format parse_number_format(std::string_view text) {
+  return ramify::parse_choice<number_format>("format", text);
+}
+
 /// Declares options that only one problem has.
 class options_of_problem {
  public:
@@ -56,11 +60,10 @@ void declare_knapsack(CLI::App& app, search_command_line& o, CLI::Option* input)
 /// Also declares --seed, which knapsack has, too.
 void declare_flow_shop(CLI::App& app, search_command_line& o, CLI::Option* input) {
   const options_of_problem shop(app, o, search_problem::flow_shop);
-  auto* taillard =
-      shop.whole("--taillard", o.taillard, whole_number(1, ramify::taillard_benchmarks().size()),
-                 "flow-shop: number of an instance of Taillard's benchmark")
-          ->excludes(input)
-          ->default_str("");
+  auto* taillard = shop.whole("--taillard", o.taillard, whole_number(1, ramify::taillard_instances),
+                              "flow-shop: number of an instance of Taillard's benchmark")
+                       ->excludes(input)
+                       ->default_str("");
   shop.whole("--jobs", o.jobs, whole_number(0, ramify::max_flow_shop_jobs),
              "flow-shop: number of jobs")
       ->excludes(input)
@@ -69,6 +72,10 @@ void declare_flow_shop(CLI::App& app, search_command_line& o, CLI::Option* input
              "flow-shop: number of machines")
       ->excludes(input)
       ->excludes(taillard);
+  shop.whole("--instance", o.instance, whole_number(1, 1'000'000),
+             "flow-shop: number of an instance in a file of Taillard with several ones")
+      ->needs(input)
+      ->default_str("");
   auto* seed = add_whole_number(app, "--seed", o.seed,
                                 "Seed of the generator, for flow-shop that of Taillard");
   seed->excludes(input)->excludes(taillard);
@@ -94,7 +101,13 @@ void declare(CLI::App& app, search_command_line& o) {
       ->default_str("");
   auto* input = o.files.add_input(app, "--input", o.input,
                                   "knapsack: one line per item, its weight and profit; flow-shop: "
-                                  "one line per machine, the times of the jobs");
+                                  "one line per machine, the times of the jobs, or a file of "
+                                  "Taillard; the first line may have the sizes");
+  add_choice(app, "--format", parse_number_format, o.format,
+             "How --input is read: automatic; plain: each line is an item or a machine; sizes: the "
+             "first line has the number of items and the maximum weight, and the others the profit "
+             "and the weight of an item; or it has the numbers of jobs and machines")
+      ->needs(input);
   declare_knapsack(app, o, input);
   declare_flow_shop(app, o, input);
   declare_queens(app, o);
@@ -105,6 +118,11 @@ void declare(CLI::App& app, search_command_line& o) {
                    "Maximum number of frontier nodes; 0 selects a default");
   add_choice(app, "--flat-loop", ramify::parse_flat_loop, o.search.flat_loop,
              "What begins the rounds of work_sharing on the flat route: automatic, graph, host");
+  add_whole_number(app, "--max-nodes", o.search.limits.max_nodes,
+                   "End after so many expanded nodes with the best solution so far and a bound; 0: "
+                   "no limit");
+  add_number(app, "--max-seconds", o.search.limits.max_seconds, {0, 1e9},
+             "End after so many seconds with the best solution so far and a bound; 0: no limit");
   o.files.add_output(app, "--output", o.output,
                      "File for the solution: the chosen items, or the order of the jobs, from 0 "
                      "on, one number per line");
@@ -126,8 +144,12 @@ void check(const search_command_line& o) {
   }
   if (o.chosen == search_problem::queens && !o.input.empty()) refuse("--input");
   if (o.chosen == search_problem::queens && !o.output.empty()) refuse("--output");
-  if (o.chosen == search_problem::flow_shop && o.verify && o.taillard == 0) {
-    throw std::invalid_argument("--verify of flow-shop needs --taillard");
+  if (o.chosen == search_problem::queens && o.search.limits.max_nodes != 0) refuse("--max-nodes");
+  if (o.chosen == search_problem::queens && o.search.limits.any()) refuse("--max-seconds");
+  if (o.chosen == search_problem::flow_shop && o.verify &&
+      (o.taillard == 0 || o.taillard > ramify::taillard_optima)) {
+    throw std::invalid_argument("--verify of flow-shop needs --taillard of at most " +
+                                std::to_string(ramify::taillard_optima));
   }
   const auto known = ramify::published_queens().size();
   if (o.chosen == search_problem::queens && o.verify && o.n >= known) {

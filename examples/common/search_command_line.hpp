@@ -21,6 +21,17 @@ enum class search_problem { knapsack, flow_shop, queens };
   return ramify::choice_name(p, {"knapsack", "flow-shop", "queens"});
 }
 
+/// How a file of numbers is read.
+enum class number_format {
+  automatic,  ///< the first line has the sizes if they are those of the other lines
+  plain,      ///< each line is an item or a machine
+  sizes,      ///< the first line has the sizes
+};
+
+[[nodiscard]] constexpr std::string_view to_string(number_format f) {
+  return ramify::choice_name(f, {"automatic", "plain", "sizes"});
+}
+
 /// The options on the command line.
 struct search_command_line {
   /// The value of `weight_limit` if --weight-limit is not given.
@@ -31,6 +42,8 @@ struct search_command_line {
   // The numbers have one type, so that CLI11 is compiled for one type of numbers only.
   std::uint64_t items = 40, largest = 1000, correlation = 100, weight_limit = no_limit;
   std::uint64_t taillard = 0, jobs = 10, machines = 5;
+  std::uint64_t instance = 0;  ///< of a file with several ones, from 1 on; 0: the only one
+  number_format format = number_format::automatic;
   std::uint64_t seed = 1;
   std::uint64_t n = 8;
   ramify::queens_options search;  ///< the other problems use the options that all share

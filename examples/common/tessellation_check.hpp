@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <ramify/tessellation/config.hpp>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -25,7 +26,9 @@ using ramify::mesh_triangle;
 
 // ---- distances ----------------------------------------------------------------------------------
 
-/// Returns the largest distance of `samples` points of a curve from its polyline.
+/// Returns the largest distance of points of a curve from its polyline: of `samples` points at equal
+/// distances of the parameter, and of those where a coordinate has an extreme. A curve that turns
+/// back on a line has its farthest point there.
 [[nodiscard]] inline double distance_of_curve(const cubic_curve& curve,
                                               std::span<const curve_point> line, int samples) {
   const auto in_space = [](const curve_point& p) { return surface_point{p.x, p.y, 0}; };
@@ -35,9 +38,13 @@ using ramify::mesh_triangle;
     boxes[k].extend_to(in_space(line[k + 1]));
   }
   const box_tree segments(std::move(boxes));
+  const auto& c = curve.points;
+  std::vector<double> parameters = extremes({c[0].x, c[1].x, c[2].x, c[3].x});
+  for (const double t : extremes({c[0].y, c[1].y, c[2].y, c[3].y})) parameters.push_back(t);
+  for (int i = 0; i < samples; ++i) parameters.push_back((i + 0.5) / samples);
   double largest = 0;
-  for (int i = 0; i < samples; ++i) {
-    const surface_point p = in_space(point_at(curve, (i + 0.5) / samples));
+  for (const double t : parameters) {
+    const surface_point p = in_space(point_at(curve, t));
     double nearest = HUGE_VAL;
     segments.visit_near(p, nearest, [&](std::size_t k) {
       return nearest = std::min(nearest,
@@ -49,7 +56,7 @@ using ramify::mesh_triangle;
 }
 
 /// Returns the largest distance of points of the surface from a mesh, over a grid of
-/// `samples` x `samples` points of each patch; infinity if there are no triangles.
+/// `samples` x `samples` points of each patch; infinity if there are patches but no triangles.
 [[nodiscard]] inline double distance_of_surface(std::span<const bicubic_patch> patches,
                                                 std::span<const surface_point> vertices,
                                                 std::span<const mesh_triangle> triangles,
@@ -183,11 +190,30 @@ struct edge_counts {
   std::size_t edges = 0;
   std::size_t on_free_borders = 0;  ///< on a border of k patches, not two, and occur k times
   std::size_t wrong = 0;            ///< all others that do not occur exactly twice
+  std::size_t folded = 0;           ///< where the sheets of a thin surface touch; not wrong
   std::size_t turned = 0;           ///< occur twice, but in the same direction
 };
 
+/// Returns the edges of triangles that occur more than once in the same orientation.
+[[nodiscard]] inline std::set<std::pair<std::uint32_t, std::uint32_t>> repeated_edges(
+    std::span<const mesh_triangle> triangles) {
+  std::vector<std::array<std::uint32_t, 3>> all;
+  for (const auto& [v] : triangles) {
+    all.push_back({v[0], v[1], v[2]});
+    std::ranges::rotate(all.back(), std::ranges::min_element(all.back()));
+  }
+  std::ranges::sort(all);
+  std::set<std::pair<std::uint32_t, std::uint32_t>> edges;
+  for (auto at = std::ranges::adjacent_find(all); at != all.end();
+       at = std::adjacent_find(at + 1, all.end())) {
+    for (std::size_t k = 0; k < 3; ++k) edges.insert(std::minmax((*at)[k], (*at)[(k + 1) % 3]));
+  }
+  return edges;
+}
+
 /// Counts the edges of a mesh. Without a crack none is wrong. None is turned if neighboring patches
-/// have the same orientation.
+/// have the same orientation. An edge that occurs in both directions equally often is folded if it
+/// occurs more than twice: the two sheets of a tube that is thinner than the flatness share edges.
 [[nodiscard]] inline edge_counts count_edges(std::span<const bicubic_patch> patches,
                                              std::span<const surface_point> vertices,
                                              std::span<const mesh_triangle> triangles) {
@@ -207,6 +233,7 @@ struct edge_counts {
   const auto ends = [](const directed_edge& e) { return std::pair(e.low, e.high); };
   std::ranges::sort(all, {}, ends);
   const border_tree borders(patches);
+  const auto repeated = repeated_edges(triangles);
   edge_counts counts;
   for (std::size_t first = 0, last = 0; first < all.size(); first = last) {
     int upward = 0;
@@ -217,6 +244,8 @@ struct edge_counts {
     const int times = int(last - first);
     if (times == 2) {
       counts.turned += upward == 1 ? 0 : 1;
+    } else if (2 * upward == times && !repeated.contains(ends(all[first]))) {
+      ++counts.folded;
     } else {
       const auto& [low, high, up] = all[first];
       ++(borders.has_edge(vertices[low], vertices[high], times) ? counts.on_free_borders

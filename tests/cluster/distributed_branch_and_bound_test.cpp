@@ -106,6 +106,24 @@ BOOST_AUTO_TEST_CASE(the_best_knapsack_is_found) {
   BOOST_TEST(found.report.expanded + found.report.pruned + found.report.leaves > 0u);
 }
 
+BOOST_AUTO_TEST_CASE(a_limit_ends_the_search_of_all_ranks) {
+  communicator comm(cpu_ranks);
+  const cost_tree tree{8, 3};
+  const best_leaf expected = exhaustive_search(tree);
+  for (const double seconds : {0.0, 1e-9}) {
+    auto config = make_config(1);
+    config.limits = {.max_nodes = 20, .max_seconds = seconds};
+    const auto found =
+        ramify::distributed_branch_and_bound(comm, tree.root(), tree, nullptr, config);
+    BOOST_TEST(found.value >= expected.value);
+    BOOST_TEST(found.proof.bound <= expected.value);
+    BOOST_TEST(found.proof.is_optimal == (found.proof.bound == found.value));
+    BOOST_TEST(found.report.expanded <= 20 * std::uint64_t(comm.size()));
+    BOOST_TEST(found.report.unexplored > 0u);
+    BOOST_TEST(comm.all_reduce(found.proof.bound, ramify::reduction::max) == found.proof.bound);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(queens_are_counted) {
   namespace family = ramify::detail::branch_and_bound;
   communicator comm(cpu_ranks);

@@ -22,7 +22,7 @@ same() {
 }
 
 same 'items|weight limit|profit|weight|chosen|verified' '1 3' knapsack --items 45 --seed 3 --verify
-same 'jobs|machines|makespan of heuristic|makespan|order|verified' 3 flow-shop --taillard 1 --verify \
+same 'jobs|machines|proved optimal|bound|makespan of heuristic|makespan|order|verified' 3 flow-shop --taillard 1 --verify \
   --report report.json
 # One report, of a tree that is large enough to be shared.
 lines report.json '"makespan": 1278,' '"ranks": 3,' '"bytes_sent": ' '"communication_ms": ' '"imbalance": ' \
@@ -52,5 +52,5 @@ rm -f several
 refused 2 '--flat-loop is graph; it must be automatic or host' 2 queens --flat-loop graph
 refused 2 '--n is no option of knapsack' 2 knapsack --n 5
 printf '1 2\n-1 5\n' >negative
-refused 3 'negative: knapsack_instance\.items\[1\]\.weight is -1' 3 knapsack --input negative --output several
+refused 3 'negative, line 2: .-1 5. has the profit -1' 3 knapsack --input negative --output several
 echo "all as expected"

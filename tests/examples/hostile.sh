@@ -199,6 +199,14 @@ done <<'TABLE'
 2 ~ --image ~ fly --image-size 50
 2 ~ \x1b[2J ~ quicksort --generate uniform --n $'\33[2J'
 2 ~ \x1b[2J\n ~ quicksort $'\33[2J\n'
+# ---- headers, limits ----
+0 ~ - ~ printf '2 9\n4 3\n5 6\n' | solve knapsack --input - --backend cpu && grep -q '^profit: 9$' out
+0 ~ - ~ printf '0 0  10 10  -10 10  0 0\n' | shape --input - --flatness 0.25 --compare && grep -q '^points: 9$' out
+3 ~ line 1: '7 9' announces 7 items, but 1 lines follow ~ printf '7 9\n4 3\n' | solve knapsack --input - --format sizes
+3 ~ must be the line of words before the times ~ printf 'number of jobs\n2 1\n3 4\n' | solve flow-shop --input -
+3 ~ ends too early ~ printf 'number of jobs\n' | solve flow-shop --input -
+2 ~ --max-nodes ~ solve knapsack --max-nodes -5
+2 ~ --max-seconds ~ solve flow-shop --max-seconds nan
 # ---- numbers ----
 0 ~ - ~ quicksort --generate sorted --n 010 --backend cpu --report json && grep -q '"keys": 10,' out
 0 ~ - ~ quicksort --generate sorted --n 1e1 --backend cpu --report json && grep -q '"keys": 10,' out

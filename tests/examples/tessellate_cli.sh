@@ -32,6 +32,13 @@ printf '5 5 5 5 5 5 5 5\n' | "$program" --input - --output - --compare --backend
 [ "$(polylines out)" = '5,5 5,5' ] || fail "polyline of a point: $(cat out)"
 grep -q 'viewBox="4.98 -5.02 0.04 0.04"' out || fail "box of a point: $(cat out)"
 grep -q '^largest measured distance: 0$' err || fail "no report on stderr"
+# A closed curve: y = 30 t (1 - t), x = y (1 - 2 t), in eight parts.
+printf '0 0  10 10  -10 10  0 0\n' >i
+expect 0 - --input i --flatness 0.25 --output c.svg --compare --backend cpu
+polylines c.svg >lines
+echo '0,0 2.4609375,3.28125 2.8125,5.625 1.7578125,7.03125 0,7.5 -1.7578125,7.03125 -2.8125,5.625 -2.4609375,3.28125 0,0' |
+  cmp -s - lines || fail "closed curve: $(cat lines)"
+output_has 'points: 9'
 # Each curve decides: 50 curves of different sizes.
 expect 0 - --generate curves --n 50 --seed 3 --flatness 1e-3 --output c.svg --compare --report json --backend cpu
 says '"largest_distance": 0.000[0-9]'
@@ -118,6 +125,20 @@ expect 0 - --input i --compare --flatness 0.05 --backend cpu
 { patch 0 1 0.3; patch 0 1 0.3; } >i
 expect 1 'edges do not occur exactly twice' --input i --compare --output o.ply --flatness 0.05 --backend cpu
 [ ! -e o.ply ] || fail "a mesh with cracks was written"
+# A point and a line have no area and no triangles. Beside a surface they are no cracks.
+{ patch 0 0 0; awk 'BEGIN { for (i = 0; i < 16; ++i) printf "1 2 3 "; print "" }'; } >i
+expect 0 - --input i --compare --flatness 0.05 --backend cpu --report json
+says '"pieces": 0,'
+says '"patches_without_area": 2,'
+says '"largest_distance": 0.0,'
+patch 0 1 0 >>i
+expect 0 - --input i --compare --output f.ply --flatness 0.05 --backend cpu
+output_has 'patches without area, which are not measured: 2'
+output_has 'pieces: 2'
+# A closed tube that is within the flatness of a line has triangles.
+awk 'BEGIN { split("0 1 -1 0", y); split("0 1 1 0", z)
+  for (i = 1; i <= 4; ++i) for (j = 0; j < 4; ++j) printf "%s %s %s ", j, y[i], z[i]; print "" }' >i
+expect 0 - --input i --compare --flatness 3 --backend cpu
 # Neighbors of different heights in a terrain.
 expect 0 - --generate patches --n 7 --flatness 0.01 --output g.ply --compare --report json --backend cpu
 says '"kind": "patches"'

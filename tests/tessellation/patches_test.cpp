@@ -189,6 +189,67 @@ BOOST_AUTO_TEST_CASE(adjacent_patches_of_different_curvature_have_no_cracks) {
   BOOST_TEST(cracked == 4u);
 }
 
+/// Returns the patch with the point place(i, j) as its control point [i][j].
+template <class Place>
+bicubic_patch patch_of(Place place) {
+  bicubic_patch patch;
+  for (int i = 0; i < 4; ++i) {
+    for (int j = 0; j < 4; ++j) patch.points[i][j] = place(i, j);
+  }
+  return patch;
+}
+
+// Surfaces that are within the flatness of a line, and whose edges return to their beginning.
+BOOST_DATA_TEST_CASE(thin_surfaces_have_triangles, data::make(routes), taken) {
+  constexpr double y[4] = {0, 0.01, -0.01, 0}, z[4] = {0, 0.01, 0.01, 0};
+  constexpr double square[4] = {0, 0, 1.0 / 3, 1};  // the control values of u^2
+  // The control values of u (u - 1/2) (u - 1) / 100, which is 0 three times.
+  constexpr double cubic[4] = {0, 0.005 / 3, -0.005 / 3, 0};
+  const std::vector<bicubic_patch> thin{
+      patch_of([&](int i, int j) {
+        return surface_point{double(j), y[i], z[i]};
+      }),
+      patch_of([&](int i, int j) {
+        return surface_point{y[j], double(i), z[j]};
+      }),
+      patch_of([&](int i, int j) {
+        return surface_point{(i - j) / 3.0, (square[i] - i / 3.0) / 100, 0};
+      }),
+      patch_of([&](int i, int j) {
+        return surface_point{double(j), cubic[i] * j, cubic[i] * (3 - j)};
+      }),
+  };
+  for (const bicubic_patch& patch : thin) {
+    BOOST_TEST(common::has_area(patch));
+    const std::vector one{patch};
+    const triangle_mesh mesh = mesh_of(one, options_on(taken, 0.1));
+    BOOST_TEST(mesh.triangles.size() >= 2u);
+    BOOST_TEST(mesh.report.limited == 0u);
+    BOOST_TEST(common::distance_of_surface(one, mesh.vertices, mesh.triangles, 40) <= 0.1);
+    BOOST_TEST(common::count_edges(one, mesh.vertices, mesh.triangles).wrong == 0u);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(points_and_lines_have_no_area_and_no_triangles) {
+  const std::vector<bicubic_patch> degenerate{
+      patch_of([](int, int) {
+        return surface_point{3, 4, 5};
+      }),
+      patch_of([](int i, int) {
+        return surface_point{double(i), i * 2.0, 7};
+      }),
+      patch_of([](int, int j) {
+        return surface_point{double(j), double(j * j * j), 7};
+      }),
+  };
+  for (const bicubic_patch& patch : degenerate) {
+    BOOST_TEST(!common::has_area(patch));
+    const triangle_mesh mesh = mesh_of({patch}, options_on(route::automatic, 0.1));
+    BOOST_TEST(mesh.triangles.empty());
+    BOOST_TEST(mesh.report.degenerate >= 2u);
+  }
+}
+
 BOOST_DATA_TEST_CASE(meshes_have_the_same_bits_on_all_routes_under_every_limit,
                      data::make(routes) * data::make({1, 16, 2048}), taken, limit) {
   const auto patches = adjacent_patches(1);

@@ -4,6 +4,7 @@
 /// \file
 /// The end of a search: the checks of its leaves, and the solution.
 
+#include <cstddef>
 #include <cstdint>
 #include <ramify/branch_and_bound/config.hpp>
 #include <ramify/branch_and_bound/search_tree.cuh>
@@ -20,12 +21,29 @@ struct branch_and_bound_result {
   bool found = false;                ///< whether a leaf has a value of at most config.upper
   std::int64_t value = no_solution;  ///< the smallest value
   Node solution{};                   ///< the first leaf, depth first, with this value
+  search_proof proof;                ///< if a limit ended the search, the leaf may not be the first
   branch_and_bound_report report;
 };
 
 }  // namespace ramify::inline RAMIFY_BUILD
 
 namespace ramify::detail::branch_and_bound::inline RAMIFY_BUILD {
+
+/// Initializes the incumbent: there is no solution and no unexplored node. Asynchronous.
+inline void clear_incumbent(shared_incumbent* shared, cudaStream_t stream) {
+  static_assert(offsetof(shared_incumbent, open) == sizeof shared->code);
+  clear_memory(shared, 1, stream, "clearing the counts");
+  check(cudaMemsetAsync(shared, 0xff, sizeof shared->code + sizeof shared->open, stream),
+        "clearing the incumbent");
+}
+
+/// Returns what the search has proved about its best value, which is no_solution if there is none.
+[[nodiscard]] inline search_proof proof_of(std::int64_t value, const shared_incumbent& shared,
+                                           const branch_and_bound_config& config) {
+  if (shared.open == ~bits64{0}) return {true, value};
+  const std::int64_t open = incumbent_packing(config).value(shared.open);
+  return {open >= value, open < value ? open : value};
+}
 
 /// Checks the leaves of a complete search. \throws std::length_error, std::domain_error
 inline void check_leaves(const search_total& all, const shared_incumbent& shared,
@@ -52,10 +70,12 @@ template <class Node, class Problem>
                                                           Node* leaf, cudaStream_t stream) {
   branch_and_bound_result<Node> result;
   result.report.expanded = all.expanded;
-  result.report.pruned = all.pruned;
+  result.report.pruned = all.pruned - shared.unexplored;
+  result.report.unexplored = shared.unexplored;
   result.report.leaves = all.leaves;
   result.report.incumbent_updates = shared.updates;
   check_leaves(all, shared, config);
+  result.proof = proof_of(all.value, shared, config);
   if (all.value == no_solution) return result;
   trace_recorder recorder(config.trace, stream);
   check(launch(follow_path<Node, Problem>, {1, 1}, stream, root, problem, all.path, leaf,

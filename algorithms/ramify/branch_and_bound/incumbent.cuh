@@ -11,6 +11,9 @@
 
 #include <cstdint>
 #include <ramify/branch_and_bound/config.hpp>
+#include <ramify/runtime/cuda.hpp>
+#include <ramify/runtime/grid_trace.cuh>
+#include <ramify/runtime/next_index.cuh>
 #include <ramify/runtime/residency.cuh>
 
 namespace ramify::detail::branch_and_bound::inline RAMIFY_BUILD {
@@ -41,8 +44,41 @@ struct path_range {
 /// The incumbent of a run in device memory, which all its grids share.
 struct shared_incumbent {
   bits64 code;      ///< initially all ones: no solution
+  bits64 open;      ///< smallest code of an unexplored node, initially all ones
   bits64 updates;   ///< number of times that a leaf has replaced the code
   bits64 too_deep;  ///< number of nodes whose path_range is too small for their children
+  // Members of searches with limits.
+  bits64 expanded;    ///< number of nodes that were to be expanded
+  bits64 unexplored;  ///< number of nodes that a limit left without children
+  bits64 begin;       ///< device_time() of the first visit
+  bits64 stopped;     ///< not 0: a limit is reached
+};
+
+/// The limits of a search on the device; 0: none.
+struct device_limits {
+  bits64 nodes;
+  bits64 nanoseconds;
+
+  explicit device_limits(const search_limits& limits)
+      : nodes(limits.max_nodes),
+        nanoseconds(limits.max_seconds == 0 ? 0
+                                            : static_cast<bits64>(limits.max_seconds * 1e9) + 1) {}
+
+  [[nodiscard]] __device__ bool any() const { return (nodes | nanoseconds) != 0; }
+
+  /// Counts a node that is to be expanded. Returns whether a limit forbids it.
+  [[nodiscard]] __device__ bool forbid(shared_incumbent& shared) const {
+    if (load_relaxed(shared.stopped) != 0) return true;
+    bool ends = nodes != 0 && next_index(&shared.expanded) >= nodes;
+    if (nanoseconds != 0) {
+      const bits64 now = runtime::device_time();
+      bits64 begin = load_relaxed(shared.begin);
+      if (begin == 0) begin = atomicCAS(&shared.begin, bits64{0}, now);
+      ends = ends || (begin != 0 && now > begin + nanoseconds);
+    }
+    if (ends) atomicExch(&shared.stopped, bits64{1});
+    return ends;
+  }
 };
 
 /// How a value and a path are packed into a code.
@@ -62,6 +98,10 @@ struct incumbent_packing {
     const bits64 offset =
         value < lower ? 0 : static_cast<bits64>(value) - static_cast<bits64>(lower);
     return offset << path_bits | path >> (64 - path_bits);
+  }
+  /// Returns the value of a code; at least `lower`.
+  [[nodiscard]] std::int64_t value(bits64 code) const {
+    return lower + static_cast<std::int64_t>(code >> path_bits);
   }
 };
 

@@ -80,7 +80,7 @@ struct knapsack_problem {
 /// The problem of an instance, with its items in the order of the search.
 struct ordered_knapsack {
   explicit ordered_knapsack(const knapsack_instance& instance)
-      : order(knapsack_order(instance)), root{0, instance.capacity, 0, 0} {
+      : order(knapsack_order(instance)), root{0, usable_capacity(instance, order), 0, 0} {
     problem.items = static_cast<unsigned>(order.size());
     for (std::size_t i = 0; i < order.size(); ++i) {
       problem.weights[i + 1] = problem.weights[i] + instance.items[order[i]].weight;
@@ -88,12 +88,14 @@ struct ordered_knapsack {
     }
   }
 
-  /// Returns the profit that the greedy choice loses: it takes each item that fits.
-  [[nodiscard]] std::int64_t lost_by_greedy() const {
+  /// Returns the leaf of the greedy choice: it takes each item that fits.
+  [[nodiscard]] knapsack_node greedy_leaf() const {
     knapsack_node node = root;
     while (problem.degree(node) > 0) node = problem.child(node, 0);
-    return node.lost;
+    return node;
   }
+  /// Returns the profit that the greedy choice loses.
+  [[nodiscard]] std::int64_t lost_by_greedy() const { return greedy_leaf().lost; }
 
   /// Returns the choice of a leaf. `instance` must be that of the constructor.
   [[nodiscard]] knapsack_solution solution(const knapsack_node& leaf,

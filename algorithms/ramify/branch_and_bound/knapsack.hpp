@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
+#include <ramify/branch_and_bound/config.hpp>
 #include <ramify/runtime/arguments.hpp>
 #include <random>
 #include <stdexcept>
@@ -90,6 +92,10 @@ struct knapsack_solution {
   /// is the first one that a depth-first search finds. The search decides on the items in the order
   /// of decreasing profit per weight; it first takes an item, then leaves it out.
   std::vector<std::size_t> chosen;
+  search_proof proof{};  ///< of knapsack(): no choice has a larger profit than proof.bound
+  /// Choices that dynamic programming considered, because the bound of the search did not suffice;
+  /// 0 if the search was enough.
+  std::uint64_t states = 0;
 };
 
 namespace detail::branch_and_bound {
@@ -108,6 +114,16 @@ namespace detail::branch_and_bound {
     return a.profit * b.weight > b.profit * a.weight;  // both less than 2^62
   });
   return order;
+}
+
+/// Returns the largest weight that a choice among some items may have: the largest multiple of the
+/// greatest common divisor of their weights that does not exceed the capacity. A smaller limit
+/// gives a better bound.
+[[nodiscard]] inline std::int64_t usable_capacity(const knapsack_instance& instance,
+                                                  const std::vector<std::size_t>& items) {
+  std::int64_t divisor = 0;
+  for (const std::size_t i : items) divisor = std::gcd(divisor, instance.items[i].weight);
+  return divisor == 0 ? instance.capacity : instance.capacity - instance.capacity % divisor;
 }
 
 }  // namespace detail::branch_and_bound

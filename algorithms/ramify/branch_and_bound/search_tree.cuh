@@ -6,7 +6,9 @@
 ///
 ///     1. bound     A node whose lower bound and path give a larger code than the incumbent has no
 ///                  better solution below it. It is pruned: traverse() gets the degree 0.
-///     2. branch    Any other node has the children that the problem gives it.
+///     2. branch    Any other node has the children that the problem gives it. After a limit is
+///                  reached it has none, so the traversal ends as soon as all open nodes are
+///                  visited, on each route. Its bound is kept.
 ///     3. leaf      The value of a leaf and its path may replace the incumbent, by an atomicMin.
 ///
 /// The reduction of the traversal is the best leaf of all. The result is the same in each run: no
@@ -18,6 +20,7 @@
 #include <ramify/branch_and_bound/incumbent.cuh>
 #include <ramify/runtime/functor_types.hpp>
 #include <ramify/runtime/grid_trace.cuh>
+#include <ramify/runtime/result_types.hpp>
 #include <ramify/traverse/argument_types.cuh>
 #include <type_traits>
 
@@ -78,16 +81,35 @@ struct checked_types : argument_types<Node, Problem> {
 /// The problem and the incumbent.
 template <class Problem>
 struct search {
+  /// Whether a function returns whole numbers of at most 64 bits.
+  template <class Number>
+  static constexpr bool is_whole = std::is_integral_v<std::remove_cvref_t<Number>>&&
+      runtime::holds_numbers_of<Number, std::int64_t>;
+
   Problem problem;
   incumbent_packing packing;
+  device_limits limits;
   shared_incumbent* incumbent;
 
   /// Returns whether no solution below the node is better than the incumbent.
   template <class Node>
   [[nodiscard]] __device__ bool prunes(const search_node<Node>& n) const {
+    static_assert(is_whole<decltype(problem.bound(n.node))>,
+                  "branch_and_bound: bound() must return a whole number of at most 64 bits; scale "
+                  "bounds that are not whole, and round them down");
     const std::int64_t bound = problem.bound(n.node);
     return bound > packing.upper ||
            packing.code(bound, n.paths.first) > load_relaxed(incumbent->code);
+  }
+
+  /// Returns whether a limit forbids the expansion of a node, which prunes() does not prune. Its
+  /// bound then is a bound of the result.
+  template <class Node>
+  [[nodiscard]] __device__ bool leaves_unexplored(const search_node<Node>& n) const {
+    if (!limits.any() || !limits.forbid(*incumbent)) return false;
+    atomicMin(&incumbent->open, packing.code(problem.bound(n.node), n.paths.first));
+    atomicAdd(&incumbent->unexplored, bits64{1});
+    return true;
   }
 };
 
@@ -105,7 +127,7 @@ struct expand_node : search<Problem> {
   [[nodiscard]] __device__ unsigned degree(const search_node<Node>& n) const {
     const unsigned degree = this->problem.degree(n.node);
     if (degree == 0 || this->prunes(n)) return 0;
-    if (n.paths.child(0, degree).size > 0) return degree;
+    if (n.paths.child(0, degree).size > 0) return this->leaves_unexplored(n) ? 0 : degree;
     atomicAdd(&this->incumbent->too_deep, bits64{1});
     return 0;
   }
@@ -129,6 +151,10 @@ struct visit_node : search<Problem> {
       total.pruned = 1;
     } else {
       total.leaves = 1;
+      static_assert(
+          search<Problem>::template is_whole<decltype(this->problem.value(n.node))>,
+          "branch_and_bound: value() must return a whole number of at most 64 bits; scale "
+          "values that are not whole, and round them");
       const std::int64_t value = this->problem.value(n.node);
       if (value > this->packing.upper) return total;  // no solution
       replace_incumbent(this->packing.code(value, n.paths.first));

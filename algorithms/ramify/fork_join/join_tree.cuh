@@ -20,6 +20,7 @@
 #include <concepts>
 #include <ramify/runtime/cuda.hpp>
 #include <ramify/runtime/functor_types.hpp>
+#include <ramify/runtime/result_types.hpp>
 #include <ramify/traverse/argument_types.cuh>
 #include <type_traits>
 #include <utility>
@@ -101,6 +102,14 @@ struct checked_types : argument_types<Node, Problem> {
   static_assert(types::combines,
                 "fork_join: Problem needs Value combine(Node, const Value*, unsigned) const");
 };
+
+/// Whether the type of the results can hold what combine() returns.
+template <class Node, class Problem>
+inline constexpr bool holds_combined =
+    runtime::holds_numbers_of<decltype(std::declval<const Problem&>().combine(
+                                  std::declval<const Node&>(),
+                                  std::declval<const value_of<Node, Problem>*>(), 0U)),
+                              typename runtime::promoted<value_of<Node, Problem>>::type>;
 
 /// Pointers to the scratch memory of a run.
 template <class Node, class Value>

@@ -10,6 +10,7 @@
 #include <ramify/runtime/arguments.hpp>
 #include <ramify/runtime/functor_types.hpp>
 #include <ramify/runtime/report.hpp>
+#include <ramify/runtime/result_types.hpp>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -82,6 +83,9 @@ struct tree_folds {
   static_assert(detail::is_plain<T>,
                 "rooted_tree: values must be trivially copyable and default-constructible, because "
                 "kernels copy them bit by bit");
+  static_assert(detail::runtime::holds_combined<T, Combine>,
+                "tree_folds: the type of `values` decides the type of the folds, which cannot hold "
+                "what combine() returns; pass values of that type");
   const T* values;
   Combine combine;       ///< device functor: T combine(const T&, const T&)
   T* leaffix = nullptr;  ///< fold of each subtree; null: not computed

@@ -15,6 +15,7 @@
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/grid_trace.cuh>
 #include <ramify/runtime/launch_each.cuh>
+#include <ramify/runtime/result_types.hpp>
 #include <ramify/spatial_tree/node.cuh>
 
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
@@ -32,6 +33,13 @@ __global__ void reduce_nodes(spatial_tree_view<Real, dim> tree, Fold fold, unsig
   // 1. The leaf: combine its points.
   const auto& leaf = tree.nodes[node];
   auto sum = fold.of_point(leaf.begin);
+  using value = decltype(sum);
+  static_assert(
+      runtime::holds_numbers_of<decltype(fold.combine(sum, sum)),
+                                typename runtime::promoted<value>::type> &&
+          runtime::holds_numbers_of<value, decltype(fold.at(0))>,
+      "reduce_bottom_up: what of_point() returns decides the type of the sums, which must "
+      "hold what combine() returns; at() must refer to that type");
   for (std::uint32_t i = leaf.begin + 1; i < leaf.end; ++i) {
     sum = fold.combine(sum, fold.of_point(i));
   }

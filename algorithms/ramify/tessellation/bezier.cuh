@@ -106,9 +106,11 @@ struct chord_deviation {
                                                                 double b, double flatness) {
   const chord_deviation<curve_point> deviation(curve.points, a, b);
   if (deviation.squared_bound() <= 16 * flatness * flatness) return false;
+  // A part that returns to its beginning has no direction across its chord.
+  const curve_point chord = minus(cubic_point(curve.points, b), cubic_point(curve.points, a));
+  if (chord.x == 0 && chord.y == 0) return true;
   // Only the deviation across the chord matters if all control points of the part project onto the
   // chord. A straight line is one segment, whatever its parametrization.
-  const curve_point chord = minus(cubic_point(curve.points, b), cubic_point(curve.points, a));
   const double length2 = dot(chord, chord);
   const double first = dot(deviation.first, chord);
   const double second = dot(deviation.second, chord);

@@ -19,6 +19,7 @@
 ///     leaf_type leaf(node)
 
 #include <ramify/runtime/buffer.cuh>
+#include <ramify/runtime/next_index.cuh>
 #include <ramify/tessellation/config.hpp>
 #include <ramify/traverse.cuh>
 
@@ -36,19 +37,6 @@ struct add_leaves {
     return {a.leaves + b.leaves, a.limited + b.limited};
   }
 };
-
-/// Returns the former value of a counter, which it increments by one. The lanes that call it
-/// together need one atomic operation.
-[[nodiscard]] __device__ inline unsigned long long next_index(unsigned long long* counter) {
-  const unsigned lanes = __activemask();
-  const unsigned lane = threadIdx.x % warpSize;
-  const int first = __ffs(static_cast<int>(lanes)) - 1;
-  unsigned long long before = 0;
-  if (lane == static_cast<unsigned>(first)) {
-    before = atomicAdd(counter, static_cast<unsigned long long>(__popc(lanes)));
-  }
-  return __shfl_sync(lanes, before, first) + lanes_before(lanes, lane);
-}
 
 /// Appends the leaves of a tree to a list, in any order, and counts them. Leaves beyond the
 /// capacity of the list are only counted.

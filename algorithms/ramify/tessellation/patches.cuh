@@ -15,6 +15,10 @@
 /// the ends of the edge. On the border of a patch it depends only on the control points of that
 /// border, in a canonical direction. So there is no crack, neither in a patch nor between patches
 /// that share a border curve.
+///
+/// A triangle with two equal corners is left out of the mesh, because it has no area. Its longest
+/// edge stands for it if a neighbor has that edge. An edge whose ends are equal points, but which
+/// is not a point, is therefore split even within the flatness: else a thin tube had no triangle.
 
 #include <ramify/tessellation/patch_bounds.cuh>
 
@@ -146,7 +150,7 @@ struct triangle_tree {
       const parameters& a = t.corners[k];
       const parameters& b = t.corners[(k + 1) % 3];
       const parameter_box edge(a, b);
-      if (is_far(t.patch, a, b)) {
+      if (is_far(t.patch, a, b, limit_of(t.patch, a, b, edge))) {
         flags |= edge.longer_side() > shortest ? 1u << k : patch_triangle::limited;
       } else if (edge.width() == box.width() && edge.height() == box.height()) {
         is_flat = true;  // the bound of the triangle is that of this edge
@@ -166,13 +170,23 @@ struct triangle_tree {
                                          : patch_triangle::limited;
   }
 
-  /// Returns whether an edge is too far from the surface. The limit is three quarters of the
-  /// flatness. So the triangles at the edge, whose boxes are larger, are within the flatness after
-  /// few divisions.
+  /// Returns the maximum distance of an edge from the surface: three quarters of the flatness, so
+  /// that the triangles at the edge, whose boxes are larger, are within the flatness after few
+  /// divisions. It is 0 for an edge that returns to its beginning. Only long edges are tested. The
+  /// surface along an edge is a polynomial of degree 6 at most, so it has one value at most six
+  /// times unless it is constant. Of eight edges in a row, one therefore has different ends.
+  [[nodiscard]] __host__ __device__ double limit_of(unsigned patch, const parameters& a,
+                                                    const parameters& b,
+                                                    const parameter_box& edge) const {
+    const bool returns = edge.longer_side() >= 0.25 &&
+                         patch_point(patches[patch], a) == patch_point(patches[patch], b);
+    return returns ? 0 : 0.75 * flatness;
+  }
+
+  /// Returns whether an edge is farther than `limit` from the surface.
   [[nodiscard]] __host__ __device__ bool is_far(unsigned patch, const parameters& a,
-                                                const parameters& b) const {
+                                                const parameters& b, double limit) const {
     const bicubic_patch& surface = patches[patch];
-    const double limit = 0.75 * flatness;
     if (a.u == b.u && is_side(a.u)) return BorderRule::is_far(surface, a, b, true, limit);
     if (a.v == b.v && is_side(a.v)) return BorderRule::is_far(surface, a, b, false, limit);
     return distance_bound(differences[patch], parameter_box(a, b)) > limit;

@@ -17,15 +17,15 @@ struct find_best_leaf {
   const branch_and_bound_options& options;
 
   template <class Node, class Problem>
-  branch_and_bound_report operator()(const Node& root, const Problem& problem,
-                                     const branch_and_bound::value_range& values,
-                                     Node& leaf) const {
-    const branch_and_bound_config config{options, values.lower, values.upper};
+  branch_and_bound::best_of_search<Node, branch_and_bound_report> operator()(
+      const Node& root, const Problem& problem, const branch_and_bound::value_range& values,
+      const search_limits& limits) const {
+    const branch_and_bound_config config{options, values.lower, values.upper, limits};
     facade_call call(options.pending_launches);
     auto found = ramify::branch_and_bound(root, problem, call.stream(), config);
-    leaf = found.solution;
-    return call.finish(found.report);
+    return {found.found, found.value, found.solution, found.proof, call.finish(found.report)};
   }
+  [[nodiscard]] static bool on_any_rank(bool here) { return here; }
 };
 
 }  // namespace ramify::detail::facade::inline RAMIFY_BUILD
@@ -36,14 +36,15 @@ template <>
 branch_and_bound_report knapsack_on<this_build>(const knapsack_instance& instance,
                                                 const branch_and_bound_options& options,
                                                 knapsack_solution& solution) {
-  return branch_and_bound::solve_knapsack(instance, solution, find_best_leaf{options});
+  return branch_and_bound::solve_knapsack(instance, options.limits, solution,
+                                          find_best_leaf{options});
 }
 
 template <>
 branch_and_bound_report flow_shop_on<this_build>(const flow_shop_instance& shop,
                                                  const branch_and_bound_options& options,
                                                  flow_shop_solution& solution) {
-  return branch_and_bound::solve_flow_shop(shop, solution, find_best_leaf{options});
+  return branch_and_bound::solve_flow_shop(shop, options.limits, solution, find_best_leaf{options});
 }
 
 template <>

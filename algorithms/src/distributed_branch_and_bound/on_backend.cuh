@@ -19,15 +19,17 @@ struct find_best_leaf_on_ranks {
   const distributed_branch_and_bound_options& options;
 
   template <class Node, class Problem>
-  distributed_branch_and_bound_report operator()(const Node& root, const Problem& problem,
-                                                 const branch_and_bound::value_range& values,
-                                                 Node& leaf) const {
+  branch_and_bound::best_of_search<Node, distributed_branch_and_bound_report> operator()(
+      const Node& root, const Problem& problem, const branch_and_bound::value_range& values,
+      const search_limits& limits) const {
     const distributed_branch_and_bound_config config{
-        {options, values.lower, values.upper}, options.steps, options.rounds};
+        {options, values.lower, values.upper, limits}, options.steps, options.rounds};
     facade_call call(options.pending_launches);
     auto found = ramify::distributed_branch_and_bound(comm, root, problem, call.stream(), config);
-    leaf = found.solution;
-    return call.finish(found.report);
+    return {found.found, found.value, found.solution, found.proof, call.finish(found.report)};
+  }
+  [[nodiscard]] bool on_any_rank(bool here) const {
+    return comm.all_reduce(here ? 1U : 0U, reduction::max) != 0;
   }
 };
 
@@ -39,7 +41,7 @@ template <>
 distributed_branch_and_bound_report distributed_knapsack_on<this_build>(
     communicator& comm, const knapsack_instance& instance,
     const distributed_branch_and_bound_options& options, knapsack_solution& solution) {
-  return branch_and_bound::solve_knapsack(instance, solution,
+  return branch_and_bound::solve_knapsack(instance, options.limits, solution,
                                           find_best_leaf_on_ranks{comm, options});
 }
 
@@ -47,7 +49,8 @@ template <>
 distributed_branch_and_bound_report distributed_flow_shop_on<this_build>(
     communicator& comm, const flow_shop_instance& shop,
     const distributed_branch_and_bound_options& options, flow_shop_solution& solution) {
-  return branch_and_bound::solve_flow_shop(shop, solution, find_best_leaf_on_ranks{comm, options});
+  return branch_and_bound::solve_flow_shop(shop, options.limits, solution,
+                                           find_best_leaf_on_ranks{comm, options});
 }
 
 template <>
