@@ -6,12 +6,14 @@
 //   nbody --input bodies.csv --dt 0.001 --steps 1000 --output moved.csv --report json
 //
 // Option --help prints the exit statuses.
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <iomanip>
 #include <iostream>
 #include <ramify/nbody.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/bodies.hpp"
@@ -176,6 +178,15 @@ void print_table_row(std::ostream& out, const std::vector<energy_sample>& histor
   out << std::defaultfloat << std::setprecision(6) << std::endl;
 }
 
+/// Returns ", line 3" for a message about an element of an array, such as "masses[1] is nan".
+std::string place_of(std::string_view message, const common::bodies& bodies) {
+  const std::size_t begin = std::min(message.find('['), message.size());
+  const std::size_t end = std::min(message.find(']', begin), message.size());
+  const auto body =
+      common::parse<std::size_t>(message.substr(std::min(begin + 1, end), end - begin - 1));
+  return body && *body < bodies.size() ? ", line " + std::to_string(bodies.lines[*body]) : "";
+}
+
 template <class Real>
 ramify::nbody_simulation<Real> start(const common::bodies& bodies, const options& o) {
   const auto positions = converted<Real>(bodies.positions);
@@ -184,7 +195,8 @@ ramify::nbody_simulation<Real> start(const common::bodies& bodies, const options
   try {
     return {positions, velocities, masses, o.gravity};
   } catch (const std::invalid_argument& e) {  // the options are valid, so a body is not
-    throw common::bad_input(common::name_of_input(o.input) + ": " + e.what());
+    const std::string place = o.input.empty() ? "" : place_of(e.what(), bodies);
+    throw common::bad_input(common::name_of_input(o.input) + place + ": " + e.what());
   }
 }
 

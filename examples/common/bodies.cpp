@@ -140,6 +140,7 @@ bodies read_bodies(const std::filesystem::path& path, body_precision precision) 
       if (precision == body_precision::float32) require_float(line, names[i], word);
     }
     append(all, numbers);
+    all.lines.add(line.number);
   });
   return all;
 }

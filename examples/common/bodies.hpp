@@ -11,6 +11,8 @@
 #include <ostream>
 #include <vector>
 
+#include "text_file.hpp"
+
 namespace common {
 
 /// Element i of each vector belongs to body i.
@@ -19,6 +21,7 @@ struct bodies {
   std::vector<vector> positions;
   std::vector<vector> velocities;
   std::vector<double> masses;
+  line_numbers lines;  ///< of the bodies in their file; empty for generated bodies
 
   [[nodiscard]] std::size_t size() const { return masses.size(); }
 };

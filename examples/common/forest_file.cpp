@@ -68,45 +68,20 @@ struct edge {
   std::int32_t parent, child;
 };
 
-/// The edges of a file, and their lines.
-class edges_of_file {
- public:
-  void add(edge added, std::size_t line) {
-    if (edges_.size() + skipped() != line) jumps_.push_back({edges_.size(), line - edges_.size()});
-    edges_.push_back(added);
-  }
-  [[nodiscard]] const std::vector<edge>& all() const { return edges_; }
-
-  /// Returns the number of the line of an edge.
-  [[nodiscard]] std::size_t line_of(std::size_t edge) const {
-    const auto after = std::ranges::upper_bound(jumps_, edge, {}, &jump::edge);
-    return edge + (after == jumps_.begin() ? 1 : (after - 1)->lines);
-  }
-
- private:
-  /// From this edge on, the line of an edge is its index plus `lines`.
-  struct jump {
-    std::size_t edge, lines;
-  };
-  [[nodiscard]] std::size_t skipped() const { return jumps_.empty() ? 1 : jumps_.back().lines; }
-
-  std::vector<edge> edges_;
-  std::vector<jump> jumps_;
-};
-
 /// Returns the parents of `nodes` nodes. A node that is its own parent is a root.
-std::vector<std::int32_t> parents_of(const edges_of_file& edges, std::size_t nodes,
-                                     std::int32_t first, const std::filesystem::path& path) {
+std::vector<std::int32_t> parents_of(const std::vector<edge>& edges, const line_numbers& lines,
+                                     std::size_t nodes, std::int32_t first,
+                                     const std::filesystem::path& path) {
   constexpr std::int32_t unknown = -2;
   std::vector<std::int32_t> parents(nodes, unknown);
-  for (std::size_t i = 0; i < edges.all().size(); ++i) {
-    const auto [parent, child] = edges.all()[i];
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    const auto [parent, child] = edges[i];
     auto& known = parents[static_cast<std::size_t>(child)];
     if (known != unknown) {
       const std::string text = std::to_string(parent + first) + ' ' + std::to_string(child + first);
-      text_line{path, edges.line_of(i), text}.reject(
-          "gives node " + std::to_string(child + first) + " a second parent; it has " +
-          std::to_string((known == -1 ? child : known) + first));
+      text_line{path, lines[i], text}.reject("gives node " + std::to_string(child + first) +
+                                             " a second parent; it has " +
+                                             std::to_string((known == -1 ? child : known) + first));
     }
     known = parent == child ? -1 : parent;
   }
@@ -117,7 +92,8 @@ std::vector<std::int32_t> parents_of(const edges_of_file& edges, std::size_t nod
 std::vector<std::int32_t> read_edges(const std::filesystem::path& path,
                                      const forest_notation& notation) {
   const std::int32_t first = notation.first_node;
-  edges_of_file edges;
+  std::vector<edge> edges;
+  line_numbers lines;
   std::string largest;  // the message about the line with the largest number
   std::size_t nodes = 0;
   for_each_data_line(path, [&](const text_line& line) {
@@ -133,7 +109,8 @@ std::vector<std::int32_t> read_edges(const std::filesystem::path& path,
                   std::string(first == 0 ? "" : ", which are numbered from 1"));
     }
     if (parent == child && !notation.own_parents) line.reject(own_parent(child));
-    edges.add({parent - first, child - first}, line.number);
+    edges.push_back({parent - first, child - first});
+    lines.add(line.number);
     const std::int32_t larger = std::max(parent, child);
     const auto needed = static_cast<std::size_t>(larger - first) + 1;
     if (notation.nodes && needed > *notation.nodes) {
@@ -146,14 +123,14 @@ std::vector<std::int32_t> read_edges(const std::filesystem::path& path,
       largest = line.message("names node " + std::to_string(larger));
     }
   });
-  const std::size_t count = edges.all().size();
+  const std::size_t count = edges.size();
   if (!notation.nodes && nodes > 0 && nodes - 1 > largest_of_edges(count)) {
     throw bad_input(largest + ", but a file of " + std::to_string(count) +
                     " edges must number its nodes up to " +
                     std::to_string(largest_of_edges(count)) +
                     " at most, unless --nodes states their number");
   }
-  return parents_of(edges, notation.nodes.value_or(nodes), first, path);
+  return parents_of(edges, lines, notation.nodes.value_or(nodes), first, path);
 }
 
 }  // namespace

@@ -126,7 +126,7 @@ class point_reader {
     }
   }
 
-  /// Returns the index of a column that --columns names by its number, or by its name in the header.
+  /// Returns the index of a column that --columns names by its number or by its name in the header.
   std::size_t chosen(const text_line& line, bool is_header, const std::string& column) const {
     const auto fail = [&](const std::string& what) {
       throw bad_input(line.message(what + "; --columns names column " + in_quotes(column)));

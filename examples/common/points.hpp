@@ -43,8 +43,8 @@ using column_list = std::vector<std::string>;
 
 /// Reads one point from each line: `x,y` or `x,y,z`, or the columns x, y and possibly z of a header
 /// line, or the given columns. All lines must have as many columns as the first one. A file whose
-/// first line is one whole number has the format .xyz: that number of points, a line of comment, and
-/// a line "element x y z" for each point. A file without points has two dimensions.
+/// first line is one whole number has the format .xyz: that number of points, a line of comment,
+/// and a line "element x y z" for each point. A file without points has two dimensions.
 /// \throws bad_input naming the file and the line
 [[nodiscard]] point_set read_points(const std::filesystem::path&, const column_list& columns = {});
 

@@ -224,6 +224,17 @@ void text_line::reject_word(std::string_view name, std::string_view word,
   reject("has a " + std::string(name) + " of " + in_quotes(word) + ", which " + std::string(what));
 }
 
+void line_numbers::add(std::size_t line) {
+  if (jumps_.empty() || size_ + jumps_.back().offset != line)
+    jumps_.push_back({size_, line - size_});
+  ++size_;
+}
+
+std::size_t line_numbers::operator[](std::size_t element) const {
+  const auto after = std::ranges::upper_bound(jumps_, element, {}, &jump::element);
+  return element + (after - 1)->offset;
+}
+
 std::string escaped(std::string_view text) {
   constexpr std::string_view digits = "0123456789abcdef";
   std::string result;

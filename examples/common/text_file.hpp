@@ -154,8 +154,8 @@ struct text_line {
   /// Returns all words of the line, as split() separates them. \throws bad_input
   [[nodiscard]] std::vector<std::string_view> words() const;
 
-  /// Returns whether the line has words, all of them begin with a letter, _ or a quotation mark, and
-  /// none is a number: it names the columns of a table.
+  /// Returns whether the line has words, all of them begin with a letter, _ or a quotation mark,
+  /// and none is a number: it names the columns of a table.
   [[nodiscard]] bool is_header() const;
 
   /// Parses a word of the line. `name` is its meaning in the message. \throws bad_input
@@ -166,7 +166,8 @@ struct text_line {
     if (error != number_error::none) reject_word(name, word, describe<Number>(error));
     return value;
   }
-  /// Parses a word as a finite number. \throws bad_input also for a whole number that a double rounds
+  /// Parses a word as a finite number.
+  /// \throws bad_input also for a whole number that a double rounds
   [[nodiscard]] double parse_finite(std::string_view name, std::string_view word) const;
 
   /// Returns the index of the column that a header line calls `name`, in upper or lower case, or
@@ -182,6 +183,23 @@ struct text_line {
   /// \throws bad_input
   [[noreturn]] void reject_word(std::string_view name, std::string_view word,
                                 std::string_view what) const;
+};
+
+/// The lines of the elements of a file. The memory is proportional to the number of lines that are
+/// skipped between two elements.
+class line_numbers {
+ public:
+  /// Adds the line of the next element.
+  void add(std::size_t line);
+  [[nodiscard]] std::size_t operator[](std::size_t element) const;
+
+ private:
+  /// From this element on, the line of an element is its index plus `offset`.
+  struct jump {
+    std::size_t element, offset;
+  };
+  std::size_t size_ = 0;
+  std::vector<jump> jumps_;
 };
 
 /// Removes the byte order mark of UTF-8 from the beginning of a text. \throws bad_input for UTF-16

@@ -64,6 +64,8 @@ printf '1\n\33[2Jx\n' >escape
 printf '%01000d\n' 7 | tr 0 x >long
 printf '1,2,3,%0200d,5,6,7\n' 0 | tr 0 y >long_field
 printf '1\r2\r' >old_mac
+printf '\xef\xbb\xbf# numbers\r\n\r\n+3\t \r\n%% 9\r\n 01\r\n\r\n2' >ruled
+printf '7\n\xc2\x9b2J\xe2\x80\xae\x9bx\n' >control
 printf '0 2000000000\n' >sparse
 printf '99999999999999999999999\n1.5\n' >huge
 cd ..
@@ -395,8 +397,8 @@ done <<'TABLE'
 0 ~ - ~ rooted_tree --input - --format edges --backend cpu <in/edges
 3 ~ standard input, line 2: 'x' is not a number ~ printf '1\nx\n' | quicksort --input - --backend cpu
 3 ~ standard input has 4 bytes ~ printf abcd | quicksort --input - --type f64 --backend cpu
-3 ~ standard input, line 1: 'x' is not seven numbers ~ echo x | nbody --input -
-3 ~ standard input: rooted_tree: the parent of node 0 is 7 ~ echo 7 | rooted_tree --input - --backend cpu
+3 ~ standard input, line 1: 'x' is a header line without the column 'y' ~ echo x | nbody --input -
+3 ~ standard input, line 1: '7' names node 7, but the file has 1 nodes ~ echo 7 | rooted_tree --input - --backend cpu
 3 ~ standard input is a device, not a file ~ quicksort --input - </dev/zero
 3 ~ cannot read standard input ~ quicksort --input - <&-
 5 ~ cannot write standard output: No space left on device ~ sort9 >/dev/full
@@ -434,13 +436,13 @@ done <<'TABLE'
 3 ~ in/nul, line 2: '\x002' is neither a node nor -1 ~ rooted_tree --input in/nul
 3 ~ in/escape, line 2: '\x1b[2Jx' is not a number ~ quicksort --input in/escape
 3 ~ xxx...' is not a number ~ quicksort --input in/long
-3 ~ xxx...' is not seven numbers ~ nbody --input in/long
+3 ~ xxx...' is a header line without the column 'x' ~ nbody --input in/long
 3 ~ yyy...', which is not a finite number ~ nbody --input in/long_field
 3 ~ in/old_mac, line 1: '1\r2' is not a number ~ quicksort --input in/old_mac
 3 ~ names node 2000000000, but a file of 1 edges ~ rooted_tree --input in/sparse --format edges
 3 ~ line 1: '99999999999999999999999' would be rounded ~ quicksort --input in/huge
 3 ~ is not a key and a value ~ quicksort --input n --pairs
-3 ~ does not begin with a number ~ printf 'x 1\n' | quicksort --input - --pairs
+3 ~ line 1: 'x 1' has a key of 'x', which is not a number ~ printf 'x 1\n' | quicksort --input - --pairs
 3 ~ line 1 ~ quicksort --input in/pairs
 3 ~ is no multiple of 8 ~ quicksort --input n --type u64
 3 ~ No such file ~ quicksort --input nowhere
@@ -459,6 +461,30 @@ done <<'TABLE'
 3 ~ is neither a node nor -1 ~ rooted_tree --input in/edges
 3 ~ is not a parent and a child ~ rooted_tree --input in/parents --format edges
 3 ~ --single-root is set ~ printf -- '-1\n-1\n' | rooted_tree --input - --single-root --backend cpu
+# ---- lines, words and numbers ----
+0 ~ - ~ quicksort --input in/ruled --backend cpu --output o && [ "$(cat o)" = "$(printf '1\n2\n3')" ]
+3 ~ in/control, line 2: '\u009b2J\u202e\x9bx' is not a number ~ quicksort --input in/control
+3 ~ in/control, line 2: '\u009b2J\u202e\x9bx' is neither a node nor -1 ~ rooted_tree --input in/control
+2 ~ unknown argument '\u202e' ~ quicksort $'\342\200\256'
+2 ~ \x9b ~ quicksort --generate $'\233' --n 3
+3 ~ too small for a double (underflow) ~ printf '1\n1e-400\n' | quicksort --input -
+3 ~ too small for a double (underflow) ~ printf '0 0 1 1 2 2 3 1e-400\n' | tessellate --input -
+3 ~ too small for a double (underflow) ~ printf '1;1e-400\n' | spatial --input -
+3 ~ too large for a double (overflow) ~ printf '1e400 1 1 1 1 1 1\n' | nbody --input -
+3 ~ which a double would round ~ printf '0 0 1 1 2 2 3 9007199254740993\n' | tessellate --input -
+3 ~ line 2: '1 2 16777217 4 5 6 7' has a z of '16777217', which a float would round ~ printf '%%\n1 2 16777217 4 5 6 7\n' | nbody --input - --precision float
+3 ~ is too small for a float (underflow) ~ printf '1e-40 2 3 4 5 6 7\n' | nbody --input - --precision float
+2 ~ '1e-400' is too small for a double (underflow) ~ fly --dt 1e-400
+2 ~ '9007199254740993' would be rounded to a double ~ fly --dt 9007199254740993
+3 ~ has an empty field ~ printf '1,,2\n' | spatial --input -
+3 ~ has commas and semicolons ~ printf '1,5;2\n' | spatial --input -
+3 ~ line 1: 'x0 y0 x1' is neither a curve of 8 numbers nor a patch of 48, but has 3; a header line must be removed ~ printf 'x0 y0 x1\n' | tessellate --input -
+3 ~ line 1: 'size' is not a number; a header line must be removed ~ printf 'size\n3\n' | quicksort --input -
+3 ~ line 2: 'parent' is neither a node nor -1; a header line must be removed ~ printf '#\nparent\n-1\n' | rooted_tree --input -
+3 ~ is a header line without the columns x and y ~ printf 'ra,dec\n1,2\n' | spatial --input -
+0 ~ - ~ printf 'ra,dec\n1,2\n' | spatial --input - --columns ra,dec --backend cpu && grep -q '^columns: ra,dec$' out
+3 ~ makes node 0 its own parent; --own-parents ~ printf '0\n0\n' | rooted_tree --input -
+0 ~ - ~ printf '0\n0\n' | rooted_tree --input - --own-parents --backend cpu && grep -q '^roots: 1$' out
 # ---- surroundings ----
 2 ~ environment variable RAMIFY_CPU_SCHEDULE: CPU schedule: 'lazy' must be ~ RAMIFY_CPU_SCHEDULE=lazy "$bin/quicksort" --input n
 2 ~ environment variable RAMIFY_CPU_SCHEDULE ~ RAMIFY_CPU_SCHEDULE=parallel:x "$bin/nbody" --output o
@@ -586,8 +612,8 @@ done <<'TABLE'
 2 ~ --tree and --statistics name the same file ~ near --tree o.png --statistics ./o.png
 3 ~ in/utf16 ~ spatial --input in/utf16
 3 ~ in/empty: the number of points is 0 ~ spatial --input in/empty
-3 ~ in/nul, line 1: '1' is neither two numbers x,y nor three ~ spatial --input in/nul
-3 ~ in/n, line 1: '3' is neither ~ near --queries in/n --nearest 1 --output o
+3 ~ in/nul: the first line states 1 points, but the file has 0 ~ spatial --input in/nul
+3 ~ in/n, line 3: '2' is not an element and three numbers x,y,z ~ near --queries in/n --nearest 1 --output o
 5 ~ cannot write nofolder/o.svg: no such folder ~ spatial --generate uniform --n 1e9 --tree nofolder/o.svg
 5 ~ readonly ~ near --nearest 1 --output readonly
 5 ~ File too large ~ (ulimit -f 1; near --tree o.png)

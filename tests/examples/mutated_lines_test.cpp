@@ -3,8 +3,8 @@
 // line, or its numbers are those of a simple reading of the same text by strtod(). A file that the
 // simple reading accepts must not be refused.
 //
-// Each reader is tested with a fixed number of changes. All readers together are then tested for the
-// number of seconds in the environment variable RAMIFY_MUTATION_SECONDS.
+// Each reader is tested with a fixed number of changes. All readers together are then tested for
+// the number of seconds in the environment variable RAMIFY_MUTATION_SECONDS.
 #include <boost/test/unit_test.hpp>
 #include <cerrno>
 #include <cstdlib>
@@ -103,7 +103,8 @@ std::optional<std::string> simple_real(const std::string& word, double most) {
   return text;
 }
 
-/// Returns a number of a file of keys: any whole number, or a real one, which may be infinite or NaN.
+/// Returns a number of a file of keys: any whole number, or a real one, which may be infinite or
+/// NaN.
 std::optional<std::string> simple_key(const std::string& word) {
   if (is_whole(word)) return digits_of(word);
   std::string lower = word.substr(word[0] == '+' || word[0] == '-' ? 1 : 0);

@@ -164,14 +164,27 @@ bad() { # text of the error message, lines...
 }
 bad "line 3: '1,2,3,4,5,6' is not seven numbers" x,y,z,vx,vy,vz,m 1,2,3,4,5,6,7 1,2,3,4,5,6
 bad "line 1: '1,2,3,4,5,6,7,8' is not seven numbers" 1,2,3,4,5,6,7,8
-bad "line 2: '1,2,3,4,5 6,6,7' has a vy of '5 6'" 1,2,3,4,5,6,7 '1,2,3,4,5 6,6,7'
-bad "line 1: 'a,b,c,d,e,f,g' has a x of 'a'" a,b,c,d,e,f,g
-bad "line 2: '' is not seven numbers" 1,2,3,4,5,6,7 '' 1,2,3,4,5,6,7
+bad "line 2: '1,2,3,4,5 6,6,7' is not seven numbers" 1,2,3,4,5,6,7 '1,2,3,4,5 6,6,7'
+bad "line 1: 'a,b,c,d,e,f,g' is a header line without the column 'x'" a,b,c,d,e,f,g
+bad "line 2: '1,2,3,4,5,,7' has an empty field" 1,2,3,4,5,6,7 1,2,3,4,5,,7
+bad "line 1: '1,2,3,4,5,6,1e-400' has a m of '1e-400', which is too small for a double (underflow)" 1,2,3,4,5,6,1e-400
+bad "line 1: '1,9007199254740993,3,4,5,6,7' has a y of '9007199254740993', which a double would round" \
+  1,9007199254740993,3,4,5,6,7
 bad "line 1: '1,2,inf,4,5,6,7' has a z of 'inf', which is not a finite number" 1,2,inf,4,5,6,7
 bad "line 1: '1,2,3,4,5,6,1e999' has a m of" 1,2,3,4,5,6,1e999
 bad "positions[1] is (1e+200" 1,2,3,4,5,6,7 1e200,2,3,4,5,6,7
 printf '%s\n' 1,2,3,4,5,6,7 1e30,2,3,4,5,6,7 >i
-expect 3 'positions[1] is (1e+30' --input i --output o --backend cpu --precision float
+# A float would change these numbers.
+for number in 16777217 1e39 1e-40; do
+  printf '\n0,0,0,0,0,0,%s\n' $number >j
+  expect 0 - --input j --steps 0 --backend cpu
+  expect 3 "j, line 2: '0,0,0,0,0,0,$number' has a m of '$number', which" --input j --steps 0 --backend cpu --precision float
+done
+# The columns of a header in another order, among others.
+printf 'm;id;x;y;z;vx;vy;vz\n7;0;1;2;3;4;5;6\n' >j
+expect 0 - --input j --steps 0 --backend cpu --output moved.csv
+[ "$(tail -n 1 moved.csv)" = 1,2,3,4,5,6,7 ] || fail "columns of the header: $(cat moved.csv)"
+expect 3 'i, line 2: nbody: positions[1] is (1e+30' --input i --output o --backend cpu --precision float
 printf '%s\n' 1,2,3,1e300,5,6,7 4,2,3,4,5,6,7 >i
 expect 1 'in step 1: ' --input i --output o --backend cpu
 expect 5 'cannot write nowhere/o' "${small[@]}" --output nowhere/o

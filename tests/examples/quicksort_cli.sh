@@ -18,7 +18,8 @@ expect 0 - --input i --output o --backend cpu
 printf '18446744073709551615\n9223372036854775808\n' >i
 expect 0 - --input i --output o --backend cpu
 [ "$(cat o)" = "$(printf '%s\n' 9223372036854775808 18446744073709551615)" ] || fail "u64: $(cat o)"
-printf '5 50\n1\t10\n3 30\n' >i
+# The rule of all readers: blank lines, comments, separators and plus signs.
+printf '# keys\n%% and values\n5;50\n\n1 ,\t10\n+3 +30\n\n' >i
 expect 0 - --input i --output o --backend cpu --pairs --verify
 [ "$(cat o)" = "$(printf '%s\n' '1 10' '3 30' '5 50')" ] || fail "pairs: $(cat o)"
 : >i
@@ -87,9 +88,9 @@ expect 3 'No such file' --input nowhere --output o
 expect 3 'is a directory' --input . --output o
 expect 3 'no multiple of 8' --input i --type f64 --output o
 printf '1\n2\nthree\n4\n' >j
-expect 3 "line 3: 'three' is not a number that f64 can hold" --input j --output o
-printf '1\n\n2\n' >j
-expect 3 "line 2" --input j --output o
+expect 3 "line 3: 'three' is not a number" --input j --output o
+printf '1\n# 5\n\n2 7\n' >j
+expect 3 "line 4: '2 7' is not one number" --input j --output o
 for whole in 9007199254740993 -9007199254740993 18446744073709551615 99999999999999999999; do
   printf '0.5\n%s\n' $whole >j
   expect 3 "line 2: '$whole' would be rounded" --input j --output o
@@ -97,9 +98,13 @@ done
 printf '1 1\n2\n' >j
 expect 3 "line 2: '2' is not a key and a value" --input j --pairs --output o
 printf '1 1\n2 x\n' >j
-expect 3 "line 2: '2 x' does not end in an unsigned value" --input j --pairs --output o
+expect 3 "line 2: '2 x' has a value of 'x', which is not a whole number" --input j --pairs --output o
 printf '1\n1e400\n' >j
-expect 3 "line 2: '1e400' is not a number that f64 can hold" --input j --output o
+expect 3 "line 2: '1e400' is too large for a double (overflow)" --input j --output o
+printf '1\n1e-400\n' >j
+expect 3 "line 2: '1e-400' is too small for a double (underflow)" --input j --output o
+printf 'size\n1\n' >j
+expect 3 "line 1: 'size' is not a number; a header line must be removed" --input j --output o
 rm -f o
 expect_trace --generate uniform --n 100000 --route device --strategy binary
 expect_trace --generate uniform --n 100000 --route flat

@@ -377,7 +377,8 @@ BOOST_AUTO_TEST_CASE(escaped_characters) {
   BOOST_TEST(escaped("\xe2\x80\xaa\xe2\x80\xae\xe2\x81\xa6\xe2\x81\xa9") ==
              R"(\u202a\u202e\u2066\u2069)");
   BOOST_TEST(escaped("\xe2\x80\xa8") == R"(\u2028)");
-  // Not UTF-8: a byte of a later position, too few bytes, too many bytes, half of a pair, too large.
+  // Not UTF-8: a byte of a later position, too few bytes, too many bytes, half of a pair, and a
+  // number that is too large.
   BOOST_TEST(escaped("\x80\x9b"
                      "1\xff") == R"(\x80\x9b1\xff)");
   BOOST_TEST(escaped("\xe2\x80") == R"(\xe2\x80)");

@@ -45,6 +45,19 @@ done
 expect 0 - --generate random --n 1 --backend cpu --single-root
 expect 0 - --help
 
+# Nodes numbered from 1, roots with the parent 0 or their own number: 1 - 2 - 3 and 4 alone.
+for own in '0\n1\n2\n0\n' '1\n1\n2\n4\n'; do
+  printf "$own" >j
+  expect 0 - --input j --first-node 1 --own-parents --output o --backend cpu --verify
+  printf '%s\n' node,parent,level,size,preorder,postorder 1,-1,0,3,0,2 2,1,1,2,1,1 3,2,2,1,2,0 4,-1,0,1,3,3 |
+    cmp -s - o || fail "numbered from 1: $(cat o)"
+  output_has 'first node: 1'
+  output_has 'largest proper subtree: 2 (node 2)'
+done
+rm -f o
+expect 2 '--first-node requires --input' --generate path --n 5 --first-node 1
+expect 2 "--first-node: '2' is too large; the maximum is 1" --input j --first-node 2
+
 # Each failure prints one line and leaves no output.
 rm -f o
 expect_trace --generate random --n 20000 --backend cpu --route device --verify
@@ -68,11 +81,16 @@ bad() { # content of the file, expected message, arguments...
   expect 3 "$1" --input j --output o --backend cpu "${@:2}"
 }
 bad '-1\n0\nthree\n' "line 3: 'three' is neither a node nor -1"
-bad '-1\n\n0\n' "line 2: '' is neither a node nor -1"
+bad '-1\n\n0 1\n' "line 3: '0 1' is neither a node nor -1"
+bad 'parent\n-1\n' "line 1: 'parent' is neither a node nor -1; a header line must be removed"
 bad '-1\n99999999999\n' "line 2"
-bad '-1\n0\n3\n' "j: rooted_tree: the parent of node 2 is 3; it must be -1 or in [0, 3)"
-bad '-1\n-2\n' "the parent of node 1 is -2"
+bad '-1\n\n0\n3\n' "line 4: '3' names node 3, but the file has 3 nodes, numbered from 0; --first-node 1 numbers them from 1"
+bad '-1\n0\n4\n' "line 3: '4' names node 4, but the file has 3 nodes, numbered from 0"
+bad '-1\n-2\n' "line 2: '-2' is neither a node nor -1"
 bad '-1\n2\n1\n' "node 1 never reaches a root: its ancestors form a cycle"
+bad '0\n3\n2\n' "node 1 never reaches a root: its ancestors form a cycle, with nodes numbered from 0" --first-node 1
+bad '0\n0\n' "line 1: '0' makes node 0 its own parent; --own-parents accepts this for a root, whose parent is -1"
+bad '1 1\n' "line 1: '1 1' makes node 1 its own parent" --format edges
 bad '-1\n0\n-1\n' "node 2 is a second root, and --single-root is set" --single-root
 bad '0 1\n0 2\n1 2\n' "line 3: '1 2' gives node 2 a second parent; it has 0" --format edges
 bad '0 1\n2\n' "line 2: '2' is not a parent and a child" --format edges

@@ -148,6 +148,25 @@ grep -q '<circle cx="80" cy="0"' t.svg || fail "no point in the upper right corn
 expect 0 - --input i --tree t.PNG --leaf-size 1 --image-size 80
 [ "$(od -An -tu1 -j 16 -N 8 t.PNG | tr -s ' ')" = ' 0 0 0 96 0 0 0 96' ] || fail "another size of the picture"
 
+# Columns by name and by number, and the format .xyz: two points at a distance of 5.
+nearest_is_5() { # arguments...
+  expect 0 - "$@" --nearest 1 --output o --backend cpu
+  file_is o query,rank,neighbor,distance 0,1,1,5 1,1,0,5
+}
+printf 'star;Y;X\nVega;4;3\nDeneb;0;0\n' >j
+nearest_is_5 --input j
+output_has 'columns: X,Y'
+nearest_is_5 --input j --columns y,x
+printf '9 0 3 4\n9 0 0 0\n' >j
+nearest_is_5 --input j --columns 3,4
+output_has 'columns: 3,4'
+printf '2\n\nH 3 4 0\nO 0 0 0\n' >j
+nearest_is_5 --input j --report json
+output_has '"columns": "2,3,4 (.xyz)"'
+rm -f o
+expect 2 '--columns requires --input' --generate uniform --columns x,y
+expect 2 "'x' is neither two or three names of columns" --input j --columns x
+
 # Each failure prints one line and leaves no output.
 rm -f o
 expect_trace --generate uniform --n 5000 --route device --backend cpu
@@ -179,12 +198,16 @@ refuses() { # <message> <content of the file> [arguments...]
   printf "$2" >bad
   expect 3 "$1" --input bad --nearest 1 --output o "${@:3}"
 }
-refuses "line 1: '1' is neither two numbers x,y nor three numbers x,y,z" '1\n'
-refuses "line 2: '1,2,3' is not two numbers x,y" '1,2\n1,2,3\n'
-refuses "line 3: '1,2' is not three numbers x,y,z" 'x,y,z\n1,2,3\n1,2\n'
+refuses "line 1: '1,2,3,4' is neither two numbers x,y nor three numbers x,y,z; --columns chooses columns" '1,2,3,4\n'
+refuses "line 2: '1,2,3' has 3 columns; the lines before it have 2" '1,2\n1,2,3\n'
+refuses "line 3: '1,2' has 2 columns; the lines before it have 3" 'x,y,z\n1,2,3\n1,2\n'
+refuses 'bad: the first line states 2 points, but the file has 1' '2\n\nH 1 2 3\n'
+refuses "line 2: '9007199254740993,1' has a x of '9007199254740993', which a double would round" '1,2\n9007199254740993,1\n'
+refuses "line 1: 'a,b' is a header line without the columns x and y" 'a,b\n1,2\n'
+refuses "line 1: '1,2' has 2 columns; --columns names column '3'" '1,2\n' --columns 1,3
 refuses "line 2: '1,x' has a y of 'x', which is not a finite number" '1,2\n1,x\n'
 refuses "has a x of 'inf', which is not a finite number" 'inf,2\n'
-refuses "line 2: 'x,y' has a x of 'x'" '1,2\nx,y\n'
+refuses "line 2: 'x,y' has a x of 'x', which is not a finite number" '1,2\nx,y\n'
 refuses 'bad: the number of points is 0' 'x,y\n'
 refuses 'the number of points is 1; --statistics needs two or more' '1,2\n' --statistics s2
 printf '1,2,3\n' >bad
