@@ -213,7 +213,7 @@ BOOST_AUTO_TEST_CASE(types_of_lengths) {
   check_lengths<std::uint64_t>("0 1 18446744073709551613\n", {18446744073709551613u});
   const double big = 18446744073709551616.0;
   check_lengths<double>("0 1 18446744073709551616\n", {big}, length_type::double_precision);
-  check_lengths<float>("0 1 0.1\n1 2 16777217\n", {16777216.0f, 0.1f},
+  check_lengths<float>("0 1 0.1\n1 2 16777217\n", {0.1f, 16777216.0f},
                        length_type::single_precision, 2);
   check_lengths<double>("0 1 9007199254740993\n", {9007199254740992.0},
                         length_type::double_precision, 1);

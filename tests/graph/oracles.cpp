@@ -31,7 +31,15 @@ std::vector<T> boost_distances(std::size_t n, const edge_list& edges, const std:
                             boost::property<boost::edge_weight_t, T>>;
   constexpr T infinite =
       std::is_integral_v<T> ? std::numeric_limits<T>::max() : std::numeric_limits<T>::infinity();
-  const boost_graph graph(edges.begin(), edges.end(), weights.begin(), n);
+  // An infinite length is no edge. A sum of Boost's with the largest integer would be too large.
+  edge_list finite_edges;
+  std::vector<T> finite_weights;
+  for (std::size_t e = 0; e < edges.size(); ++e) {
+    if (weights[e] == infinite) continue;
+    finite_edges.push_back(edges[e]);
+    finite_weights.push_back(weights[e]);
+  }
+  const boost_graph graph(finite_edges.begin(), finite_edges.end(), finite_weights.begin(), n);
   std::vector<T> distances(n);
   boost::dijkstra_shortest_paths(
       graph, static_cast<std::size_t>(source),

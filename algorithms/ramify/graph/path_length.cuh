@@ -27,7 +27,7 @@ struct length_bits {
   static constexpr type infinity =
       std::is_integral_v<T> ? ~type{0} : std::bit_cast<type>(std::numeric_limits<T>::infinity());
 
-  [[nodiscard]] static __host__ __device__ type of(T length) {
+  [[nodiscard]] static __device__ type of(T length) {
     if constexpr (std::is_integral_v<T>) {
       return length;
     } else if constexpr (sizeof(T) == sizeof(float)) {
@@ -36,7 +36,7 @@ struct length_bits {
       return static_cast<type>(__double_as_longlong(length));
     }
   }
-  [[nodiscard]] static __host__ __device__ T length(type bits) {
+  [[nodiscard]] static __device__ T length(type bits) {
     if constexpr (std::is_integral_v<T>) {
       return bits;
     } else if constexpr (sizeof(T) == sizeof(float)) {
