@@ -224,4 +224,20 @@ BOOST_AUTO_TEST_CASE(dynamic_programming_follows_a_search_that_fails,
   BOOST_TEST(found.states > 0u);
 }
 
+// Weights of 1000 and 1001: only ten of each have exactly the limit. The first such choice is found
+// in each run, although its profit is known long before.
+BOOST_AUTO_TEST_CASE(the_first_of_many_best_choices_is_found,
+                     *boost::unit_test::precondition(not_under_thread_sanitizer)) {
+  if (effort() < 1) return;
+  knapsack_instance instance{{}, 20'010};
+  for (int i = 0; i < 40; ++i) instance.items.push_back({1'000 + i / 20, 1'000 + i / 20});
+  const auto found = ramify::knapsack(instance, options_on(route::automatic));
+  BOOST_TEST(found.profit == 20'010);
+  BOOST_TEST(found.proof.is_optimal);
+  std::vector<std::size_t> expected;
+  for (std::size_t i = 0; i < 10; ++i) expected.push_back(i);
+  for (std::size_t i = 20; i < 30; ++i) expected.push_back(i);
+  BOOST_TEST(found.chosen == expected, boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_SUITE_END()
