@@ -33,8 +33,8 @@
 /// Incumbent  all grids share the best value that has been found, in one 64-bit number, and prune
 ///            the nodes that cannot lead to a better leaf. The number also has the first bits of
 ///            the leaf's path, so most nodes of equal bound are pruned, too.
-/// Limits     config.limits ends a search early: result.solution is the best leaf so far, if there is
-///            one, result.proof.bound a bound of the values of all leaves, and result.proof says
+/// Limits     config.limits ends a search early: result.solution is the best leaf so far, if there
+///            is one, result.proof.bound a bound of the values of all leaves, and result.proof says
 ///            whether the solution is optimal. The children of nodes that were expanded before are
 ///            still visited. A captured search has the limits in each launch.
 /// Paths      the product of the degrees of all nodes from the root to a leaf must be less than

@@ -18,8 +18,8 @@
 ///                its own incumbent. When the ranks compare their numbers of nodes, all get the
 ///                best incumbent.
 /// Result         That of branch_and_bound(), in each run and for each number of ranks.
-/// Limits         Those of config.limits hold for the sum of all ranks, but a rank gets the numbers of
-///                the others only when the ranks compare. So more nodes may be expanded, at most
+/// Limits         Those of config.limits hold for the sum of all ranks, but a rank gets the numbers
+///                of the others only when the ranks compare. So more nodes may be expanded, at most
 ///                config.limits.max_nodes on each rank.
 /// Collective     All ranks must call the function. It runs in communicator::run().
 /// Waiting, stream, scratch   As for distributed_traverse().

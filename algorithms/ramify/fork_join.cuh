@@ -20,8 +20,8 @@
 /// on the flat route. Compiled by a C++ compiler, it runs on the CPU executor.
 ///
 /// Node       trivially copyable, default-constructible, at most 752 bytes.
-/// Value      what leaf() returns: trivially copyable, default-constructible. If it is a number type
-///            that cannot hold what combine() returns, a static_assert refuses the call.
+/// Value      what leaf() returns: trivially copyable, default-constructible. If it is a number
+///            type that cannot hold what combine() returns, a static_assert refuses the call.
 /// degree     degree(node): the number of subproblems, fewer than 2^31; 0 for a base case.
 /// child      child(node, i): subproblem number i, 0 <= i < degree. Like degree, a pure function.
 /// leaf       leaf(node) -> Value: solves a base case. One thread calls it, once for each leaf.

@@ -51,7 +51,11 @@ inline void print_numbers(std::ostream& out, const nlohmann::ordered_json& numbe
     std::string text = name;
     std::ranges::replace(text, '_', ' ');
     out << text << ':';
-    if (!value.is_array()) out << ' ' << value;
+    if (value.is_string()) {
+      out << ' ' << value.get<std::string>();
+    } else if (!value.is_array()) {
+      out << ' ' << value;
+    }
     for (const auto& element : value.is_array() ? value : nlohmann::ordered_json::array()) {
       out << ' ' << element;
     }

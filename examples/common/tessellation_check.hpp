@@ -26,9 +26,9 @@ using ramify::mesh_triangle;
 
 // ---- distances ----------------------------------------------------------------------------------
 
-/// Returns the largest distance of points of a curve from its polyline: of `samples` points at equal
-/// distances of the parameter, and of those where a coordinate has an extreme. A curve that turns
-/// back on a line has its farthest point there.
+/// Returns the largest distance of points of a curve from its polyline: of `samples` points at
+/// equal distances of the parameter, and of those where a coordinate has an extreme. A curve that
+/// turns back on a line has its farthest point there.
 [[nodiscard]] inline double distance_of_curve(const cubic_curve& curve,
                                               std::span<const curve_point> line, int samples) {
   const auto in_space = [](const curve_point& p) { return surface_point{p.x, p.y, 0}; };

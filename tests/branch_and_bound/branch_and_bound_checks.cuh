@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "device_vectors.cuh"
+#include "effort.hpp"
 #include "printing.hpp"
 #include "run_checks.cuh"
 
@@ -102,6 +103,23 @@ inline branch_and_bound_report expect_best(const cost_tree& tree, const best_lea
     if (found.found) BOOST_TEST(bool(found.solution == expected.leaf));
     return found.report;
   });
+}
+
+inline const cost_tree bushy{.levels = effort() < 0.1 ? 5u : 9u, .arity = 3, .seed = 5};
+
+/// Returns a configuration for each strategy on a route.
+[[nodiscard]] inline std::vector<branch_and_bound_config> all_configs(route taken) {
+  return {{{.route = taken}},
+          {{.route = taken,
+            .capacity = 50'000,
+            .strategy = traverse_strategy::task_per_node,
+            .launches = {granularity::per_grid, 0, 2}}}};
+}
+
+/// Returns options for the facade.
+[[nodiscard]] inline branch_and_bound_options options_on(route taken) {
+  branch_and_bound_options options{{.route = taken}, backend_under_test()};
+  return options;
 }
 
 /// Returns the largest profit, by dynamic programming over the capacities.

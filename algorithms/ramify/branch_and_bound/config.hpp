@@ -17,8 +17,8 @@ namespace ramify {
 inline constexpr std::int64_t no_solution = std::numeric_limits<std::int64_t>::max();
 
 /// Limits of a search. When one is reached, no further node is expanded; open nodes are still
-/// visited, but get no children. The search then ends with the best solution so far and a bound. Its
-/// result may differ from run to run, unlike that of a complete search.
+/// visited, but get no children. The search then ends with the best solution so far and a bound.
+/// Its result may differ from run to run, unlike that of a complete search.
 struct search_limits {
   std::uint64_t max_nodes = 0;  ///< nodes that are expanded; 0: no limit
   double max_seconds = 0;       ///< from the visit of the root on; 0: no limit

@@ -54,8 +54,8 @@ struct job_window {
   return jobs;
 }
 
-/// The problem of some jobs of a shop. Child i places the free job of the i-th smallest number: as the next one of the
-/// first jobs if the number of placed jobs is even, else before the last jobs.
+/// The problem of some jobs of a shop. Child i places the free job of the i-th smallest number: as
+/// the next one of the first jobs if the number of placed jobs is even, else before the last jobs.
 ///
 /// The bound is that of one machine: it processes the first jobs, all free jobs without a pause,
 /// and the last jobs. The largest bound of all machines counts.

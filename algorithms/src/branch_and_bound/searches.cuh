@@ -123,7 +123,8 @@ auto solve_knapsack(const knapsack_instance& instance, const search_limits& limi
   first.max_nodes = std::min(first.max_nodes, knapsack_first_nodes);
   auto found = search(first);
   std::uint64_t states = 0;
-  if (!found.proof.is_optimal && !find_best.on_any_rank(left.is_reached())) {
+  // Also if its profit is proved: the choice may not be the first one with this profit.
+  if (found.report.unexplored > 0 && !find_best.on_any_rank(left.is_reached())) {
     // 2. Dynamic programming.
     knapsack_lists lists(problem, ordered.root.capacity, all - best.lost);
     const bool fits = !find_best.on_any_rank(
