@@ -25,12 +25,13 @@
 ///            21 points in two dimensions and of degree 9 in 3 to 8 dimensions, with 77, 153, 273,
 ///            453, 717 and 1105 points (ramify/quadrature/rules.cuh).
 /// Result     the best estimate, and the reason for the end: converged, max_evaluations, round_off,
-///            not_finite, out_of_range, out_of_memory. The error is the sum of the errors of all regions. The error of a region
-///            is the difference of its rule from an embedded one. In 3 to 8 dimensions there are
-///            two embedded rules: the larger difference counts where the integrand is not smooth,
-///            and that of the first region counts 8 times. The error of a region is larger if the
-///            points near its faces deviate, or if the estimates of its halves have another sum.
-///            Where the integrand is not smooth, a split reduces it to a 16th at most.
+///            not_finite, out_of_range, out_of_memory. The error is the sum of the errors of all
+///            regions. The error of a region is the difference of its rule from an embedded one. In
+///            3 to 8 dimensions there are two embedded rules: the larger difference counts where
+///            the integrand is not smooth, and that of the first region counts 8 times. The error
+///            of a region is larger if the points near its faces deviate, or if the estimates of
+///            its halves have another sum. Where the integrand is not smooth, a split reduces it to
+///            a 16th at most.
 ///            Before the quadrature converges, all regions are checked at further points with a
 ///            random shift (ramify/quadrature/checks.cuh). The sum of errors is a reliable bound
 ///            for functions that the regions resolve. It is no proof: points can miss a narrow peak
@@ -66,13 +67,11 @@
 #include <numeric>
 #include <optional>
 #include <ramify/quadrature/config.hpp>
+#include <ramify/quadrature/domain.cuh>
 #include <ramify/quadrature/growing_regions.cuh>
 #include <ramify/quadrature/rounds.cuh>
 #include <ramify/runtime/launch_chain.cuh>
 #include <ramify/runtime/phase_range.cuh>
-#include <sstream>
-#include <stdexcept>
-#include <string>
 #include <utility>
 
 namespace ramify::detail::quadrature::inline RAMIFY_BUILD {
@@ -85,64 +84,6 @@ namespace ramify::detail::quadrature::inline RAMIFY_BUILD {
     return {{.host_launches = rounds, .host_round_trips = rounds / 4}, device, route::flat};
   }
   return {{.graph_iterations = 4 * rounds, .graph_loops = 1}, device, route::flat};
-}
-
-/// Returns the maximum number of regions that config.max_evaluations allows.
-/// \throws std::invalid_argument if config.max_evaluations is not in the range of d dimensions
-template <unsigned d>
-[[nodiscard]] std::size_t max_regions(const quadrature_config& config) {
-  constexpr std::size_t points = quadrature_points(d);
-  const auto refuse = [&](const std::string& range) {
-    throw std::invalid_argument("quadrature_config.max_evaluations is " +
-                                std::to_string(config.max_evaluations) + "; in " +
-                                std::to_string(d) + " dimensions it must be " + range);
-  };
-  if (config.max_evaluations < points) refuse("at least " + std::to_string(points));
-  const std::size_t regions = 1 + (config.max_evaluations / points - 1) / 2;
-  // Each split evaluates two regions, so 2^30 regions take 2^31 - 1 evaluations of a region.
-  constexpr std::size_t end = (std::size_t{1} << 31) - 1;
-  if (regions >> 30 != 0) refuse("less than " + std::to_string(end * points));
-  return regions;
-}
-
-/// Checks the domain of a quadrature. \throws std::invalid_argument naming the axis and its range
-template <unsigned d>
-void validate(const quadrature_box<d>& box) {
-  for (unsigned axis = 0; axis < d; ++axis) {
-    const double low = box.low[axis];
-    const double high = box.high[axis];
-    const bool valid = std::isfinite(low) && std::isfinite(high - low) && low < high;
-    if (valid && has_points_inside(low, high)) continue;
-    std::ostringstream text;
-    text.precision(17);
-    text << "quadrature_box: axis " << axis << " is from " << low << " to " << high << "; "
-         << (valid ? "it must be longer than 2^-36 times its larger coordinate, and 2^-1058"
-                   : "both and their difference must be finite, and low less than high");
-    throw std::invalid_argument(text.str());
-  }
-}
-
-/// Returns the units in which a quadrature over `box` computes.
-template <unsigned d>
-[[nodiscard]] length_units<d> units_of(const quadrature_box<d>& box) {
-  length_units<d> units;
-  for (unsigned axis = 0; axis < d; ++axis) {
-    units.exponents[axis] = std::ilogb(box.high[axis] - box.low[axis]) + 1;
-  }
-  return units;
-}
-
-/// Sets the value and the error, which are `total` times 2^exponent, if a double can hold the value.
-/// Otherwise the status becomes out_of_range. `tolerance` is in the unit of `total`.
-inline void set_value(quadrature_result& result, const bounded& total, int exponent,
-                      double tolerance) {
-  result.value = std::scalbn(total.value, exponent);
-  result.error = std::scalbn(total.error, exponent);
-  const double lost = std::fabs(std::scalbn(result.value, -exponent) - total.value);
-  if (std::isfinite(result.value) && lost <= tolerance) return;
-  if (result.status == quadrature_status::not_finite) return;
-  result.status = quadrature_status::out_of_range;
-  result.error = HUGE_VAL;
 }
 
 }  // namespace ramify::detail::quadrature::inline RAMIFY_BUILD
@@ -174,7 +115,8 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] quadr
   }
 
   /// Waits for the quadrature and returns its result. Launches the grids that kernels could not
-  /// launch and, on the flat route, the remaining rounds.
+  /// launch and, on the flat route, the remaining rounds. Allocates memory for more regions if the
+  /// run has its own memory and a round needs more.
   ///
   /// Must be called once only. For a captured quadrature, call it after a launch of the graph; it
   /// may be called again after another launch.
@@ -203,7 +145,8 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] quadr
     return result;
   }
 
-  /// Returns the device memory that a run needs if the caller provides it, in bytes. Requires a valid configuration.
+  /// Returns the device memory that a run needs if the caller provides it, in bytes. Requires a
+  /// valid configuration.
   /// \throws std::invalid_argument if config.max_evaluations is not in the range of d dimensions
   [[nodiscard]] static std::size_t scratch_bytes(const quadrature_config& config) {
     return rounds_run::scratch_bytes(detail::quadrature::max_regions<d>(config));
@@ -322,7 +265,8 @@ quadrature_result quadrature(const quadrature_box<d>& box, const Integrand& f,
   return quadrature_async(box, f, stream, config, scratch).get();
 }
 
-/// Returns the device memory that a quadrature in d dimensions needs, in bytes.
+/// Returns the device memory that the caller must provide for a quadrature in d dimensions, in
+/// bytes: that of all regions which config.max_evaluations allows.
 /// \throws std::invalid_argument for a configuration that is not valid
 template <unsigned d, class Integrand>
 [[nodiscard]] std::size_t quadrature_scratch_bytes(const quadrature_config& config = {}) {

@@ -118,9 +118,8 @@ BOOST_DATA_TEST_CASE(no_point_is_on_the_boundary, data::make(routes), taken) {
 BOOST_AUTO_TEST_CASE(either_tolerance_is_enough) {
   const auto f = random_genz(genz_family::gaussian, 2, 5, 7.0);
   const auto run = [&](double absolute, double relative) {
-    const auto found =
-        integrate(unit_cube<2>(), genz_function<2>(f),
-                  {.absolute_tolerance = absolute, .relative_tolerance = relative});
+    const auto found = integrate(unit_cube<2>(), genz_function<2>(f),
+                                 {.absolute_tolerance = absolute, .relative_tolerance = relative});
     return found.evaluations - found.report.check_evaluations;
   };
   BOOST_TEST(run(1e-3, 0) < run(1e-5, 0));

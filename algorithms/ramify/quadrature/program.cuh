@@ -208,8 +208,8 @@ struct quadrature_program : chain_link, round_memory<d> {
     constexpr int top = bins - 1;
     return excess < 2147483648.0 ? min(std::ilogb(excess), top) : top;
   }
-  /// Returns the number of points of each region in a check of all regions: a multiple of 32, and at
-  /// most as many as the remaining evaluations allow. Few regions have more, some 1,000 together.
+  /// Returns the number of points of each region in a check of all regions. It is a multiple of 32,
+  /// or what the remaining evaluations allow. Few regions have more points, some 1,000 together.
   [[nodiscard]] __device__ unsigned points_of_check(const state_type& s) const {
     const unsigned wanted = 32 * (s.regions < 32 ? 32 / s.regions : 1);
     const unsigned long long affordable = (max_evaluations - s.evaluations) / s.regions;

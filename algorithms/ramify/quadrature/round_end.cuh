@@ -52,8 +52,8 @@ __device__ void count_in_bins(const Program& program, const round_state& now, un
 
 /// Ends a round in a block of `size` threads. `now` is the state after the evaluations. Returns, to
 /// all threads, the state with the splits of the next round, which are in program.split_list, or
-/// the end, or a check. Requires at most size * max_regions_of_thread regions. All threads of the block call
-/// it.
+/// the end, or a check. Requires at most size * max_regions_of_thread regions. All threads of the
+/// block call it.
 template <unsigned size, class Program>
 __device__ round_state end_round(const Program& program, const round_state& now,
                                  end_memory<size>& memory) {

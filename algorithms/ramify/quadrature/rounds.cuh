@@ -6,8 +6,8 @@
 ///
 ///     1. evaluate  split the listed regions; each half is evaluated. In a check (checks.cuh):
 ///                  evaluate other points of all regions
-///     2. sum       add all estimates and errors; if the sum of errors is within the tolerance, stop
-///                  after a check, else check next
+///     2. sum       add all estimates and errors. If the sum of errors is within the tolerance,
+///                  stop if the round was a check, else check next
 ///     3. select    count the regions whose error is over their share, in bins by the ratio of
 ///                  both; choose the lowest bin that the remaining evaluations allow
 ///     4. list      list the regions in this bin and the higher ones

@@ -162,8 +162,8 @@ class launch_chain {
     restart([&](Program& own) { own = program; });
   }
 
-  /// Starts a complete chain again, after `change` has changed its program. A program that cannot be
-  /// assigned needs this form. Otherwise as above.
+  /// Starts a complete chain again, as above, after `change` has changed its program. A program
+  /// that cannot be assigned needs this form.
   template <class Change>
   requires std::invocable<Change, Program&>
   void restart(Change change) {
