@@ -126,6 +126,7 @@ nlohmann::ordered_json to_json(const outcome& all, const options& o) {
     json["not_finite_at"] = not_finite_at(all);
   }
   json["rounds"] = all.found.report.rounds;
+  json["check_evaluations"] = all.found.report.check_evaluations;
   json.update(common::to_json(static_cast<const ramify::run_report&>(all.found.report)));
   json["seconds"] = all.seconds;
   json["evaluations_per_second"] = static_cast<double>(all.found.evaluations) / all.seconds;

@@ -25,17 +25,25 @@
 ///            21 points in two dimensions and of degree 9 in 3 to 8 dimensions, with 77, 153, 273,
 ///            453, 717 and 1105 points (ramify/quadrature/rules.cuh).
 /// Result     the best estimate, and the reason for the end: converged, max_evaluations, round_off,
-///            not_finite. The error is the sum of the errors of all regions. The error of a region
-///            is the difference of its rule from an embedded one. In 3 to 8 dimensions there are
-///            two embedded rules: the larger difference counts where the integrand is not smooth,
-///            and that of the first region counts 8 times. The error of a region is larger if the
-///            points near its faces deviate, or if the estimates of its halves have another sum.
-///            The sum of errors is a reliable bound for functions that the first regions resolve.
-///            It is no proof: points can miss a narrow peak (config.min_evaluations).
+///            not_finite, out_of_range, out_of_memory. The error is the sum of the errors of all
+///            regions. The error of a region is the difference of its rule from an embedded one. In
+///            3 to 8 dimensions there are two embedded rules: the larger difference counts where
+///            the integrand is not smooth, and that of the first region counts 8 times. The error
+///            of a region is larger if the points near its faces deviate, or if the estimates of
+///            its halves have another sum. Where the integrand is not smooth, a split reduces it to
+///            a 16th at most.
+///            Before the quadrature converges, all regions are checked at further points with a
+///            random shift (ramify/quadrature/checks.cuh). The sum of errors is a reliable bound
+///            for functions that the regions resolve. It is no proof: points can miss a narrow peak
+///            (config.min_evaluations). The page of the family states how often it is wrong.
+/// Range      any finite values and any domain: no sum overflows unless the integral does. Values
+///            below 2^-1062 count as 0. An integral that a double cannot hold has the status
+///            out_of_range.
 /// Order      sums have a fixed order, so the result has the same bits in each run, on both routes.
-/// Scratch    16 d + 29 bytes for each region that config.max_evaluations allows, and about
-///            150,000 bytes. It comes from Ramify's stream-ordered pool, or from the caller:
-///            quadrature_scratch_bytes().
+/// Scratch    16 d + 38 bytes for each region, and about 150,000 bytes. It comes from Ramify's
+///            stream-ordered pool, for at most 2^18 regions at the begin; get() allocates more when
+///            a round needs it. Or it comes from the caller, for all regions that
+///            config.max_evaluations allows: quadrature_scratch_bytes().
 /// Stream     quadrature_async() returns before the result is known; get() waits for the stream. A
 ///            graph can capture it if scratch memory is passed in.
 /// Launches   one grid for all rounds with few points, then one grid a round, and with more than
@@ -56,14 +64,16 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <numeric>
+#include <optional>
 #include <ramify/quadrature/config.hpp>
+#include <ramify/quadrature/domain.cuh>
+#include <ramify/quadrature/growing_regions.cuh>
 #include <ramify/quadrature/rounds.cuh>
 #include <ramify/runtime/functor_types.hpp>
 #include <ramify/runtime/launch_chain.cuh>
 #include <ramify/runtime/phase_range.cuh>
-#include <sstream>
-#include <stdexcept>
-#include <string>
+#include <utility>
 
 namespace ramify::detail::quadrature::inline RAMIFY_BUILD {
 
@@ -75,41 +85,6 @@ namespace ramify::detail::quadrature::inline RAMIFY_BUILD {
     return {{.host_launches = rounds, .host_round_trips = rounds / 4}, device, route::flat};
   }
   return {{.graph_iterations = 4 * rounds, .graph_loops = 1}, device, route::flat};
-}
-
-/// Returns the maximum number of regions that config.max_evaluations allows.
-/// \throws std::invalid_argument if config.max_evaluations is not in the range of d dimensions
-template <unsigned d>
-[[nodiscard]] std::size_t max_regions(const quadrature_config& config) {
-  constexpr std::size_t points = quadrature_points(d);
-  const auto refuse = [&](const std::string& range) {
-    throw std::invalid_argument("quadrature_config.max_evaluations is " +
-                                std::to_string(config.max_evaluations) + "; in " +
-                                std::to_string(d) + " dimensions it must be " + range);
-  };
-  if (config.max_evaluations < points) refuse("at least " + std::to_string(points));
-  const std::size_t regions = 1 + (config.max_evaluations / points - 1) / 2;
-  // Each split evaluates two regions, so 2^30 regions take 2^31 - 1 evaluations of a region.
-  constexpr std::size_t end = (std::size_t{1} << 31) - 1;
-  if (regions >> 30 != 0) refuse("less than " + std::to_string(end * points));
-  return regions;
-}
-
-/// Checks the domain of a quadrature. \throws std::invalid_argument naming the axis and its range
-template <unsigned d>
-void validate(const quadrature_box<d>& box) {
-  for (unsigned axis = 0; axis < d; ++axis) {
-    const double low = box.low[axis];
-    const double high = box.high[axis];
-    const bool valid = std::isfinite(low) && std::isfinite(high - low) && low < high;
-    if (valid && has_points_inside(low, high)) continue;
-    std::ostringstream text;
-    text.precision(17);
-    text << "quadrature_box: axis " << axis << " is from " << low << " to " << high << "; "
-         << (valid ? "it must be longer than 2^-36 times its larger coordinate, and 2^-1058"
-                   : "both must be finite, and low less than high");
-    throw std::invalid_argument(text.str());
-  }
 }
 
 }  // namespace ramify::detail::quadrature::inline RAMIFY_BUILD
@@ -163,7 +138,8 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] quadr
   }
 
   /// Waits for the quadrature and returns its result. Launches the grids that kernels could not
-  /// launch and, on the flat route, the remaining rounds.
+  /// launch and, on the flat route, the remaining rounds. Allocates memory for more regions if the
+  /// run has its own memory and a round needs more.
   ///
   /// Must be called once only. For a captured quadrature, call it after a launch of the graph; it
   /// may be called again after another launch.
@@ -172,26 +148,30 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] quadr
   quadrature_result get() {
     const auto call = result_.begin_get();
     const phase_range range("quadrature: get");
-    run_->chain.finish();
+    run_->finish();
     const auto& end = run_->chain.state();
+    const program& done = run_->chain.program();
     quadrature_result result;
     result.status = end.status;
-    result.value = end.total.value;
-    result.error = end.total.error;
+    detail::quadrature::set_value(result, end.total, run_->exponent,
+                                  done.tolerance(end.total.value));
     result.regions = end.regions;
     result.evaluations = end.evaluations;
     if (end.status == quadrature_status::not_finite) {
-      const auto bad = read_back(run_->chain.program().bad_point, run_->control.stream(),
-                                 "reading a point that is not finite");
+      const auto bad =
+          read_back(done.bad_point, run_->control.stream(), "reading a point that is not finite");
       std::copy(bad.x, bad.x + d, result.not_finite_at.begin());
       result.error = HUGE_VAL;
     }
     static_cast<run_report&>(result.report) = run_->end();
+    result.report.scratch_bytes += run_->regions ? run_->regions->bytes() : 0;
     result.report.rounds = end.rounds;
+    result.report.check_evaluations = end.check_evaluations;
     return result;
   }
 
-  /// Returns the device memory that a run needs, in bytes. Requires a valid configuration.
+  /// Returns the device memory that a run needs if the caller provides it, in bytes. Requires a
+  /// valid configuration.
   /// \throws std::invalid_argument if config.max_evaluations is not in the range of d dimensions
   [[nodiscard]] static std::size_t scratch_bytes(const quadrature_config& config) {
     return rounds_run::scratch_bytes(detail::quadrature::max_regions<d>(config));
@@ -202,16 +182,29 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] quadr
     rounds_run(const detail::run_setup& setup, const quadrature_box<d>& box,
                const quadrature_config& config, const Integrand& f,
                const detail::quadrature::round_bounds& bounds)
-        : detail::basic_run<memory_of_rounds>(setup, detail::quadrature::max_regions<d>(config)),
+        : rounds_run(setup, box, config, f, bounds, detail::quadrature::max_regions<d>(config),
+                     setup.given.data == nullptr && !setup.captured) {}
+
+    /// If `grows`, the regions have memory of their own, which grows.
+    rounds_run(const detail::run_setup& setup, const quadrature_box<d>& box,
+               const quadrature_config& config, const Integrand& f,
+               const detail::quadrature::round_bounds& bounds, std::size_t max_regions, bool grows)
+        : detail::basic_run<memory_of_rounds>(setup, grows ? 0 : max_regions),
+          most(max_regions),
+          units(detail::quadrature::units_of(box)),
+          exponent(std::accumulate(units.exponents, units.exponents + d,
+                                   detail::quadrature::value_exponent)),
+          regions(first_regions(setup, bounds, grows)),
           chain(this->control,
                 {{},
-                 this->parts,
+                 parts_with_regions(),
                  f,
-                 config.absolute_tolerance,
+                 std::scalbn(config.absolute_tolerance, -exponent),
                  config.relative_tolerance,
                  config.min_evaluations,
                  config.max_evaluations,
                  box,
+                 units,
                  bounds},
                 setup.loop) {}
 
@@ -222,6 +215,44 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] quadr
       chain.start(first);
     }
 
+    /// Waits until the chain is complete, or until there is no memory for more regions.
+    void finish() {
+      chain.finish();
+      while (chain.state().status == quadrature_status::out_of_memory) {
+        detail::quadrature::round_state next = chain.state();
+        const std::size_t needed = std::size_t{next.regions} + next.splits;
+        if (!regions || !regions->grow(needed, most, next.regions)) return;
+        next.ended = 0;
+        next.status = quadrature_status::converged;
+        chain.write_state(next);
+        chain.restart([&](program& changed) {
+          static_cast<detail::quadrature::region_memory<d>&>(changed) = regions->arrays();
+        });
+        chain.finish();
+      }
+    }
+
+    using growing_memory = std::optional<detail::quadrature::growing_regions<d>>;
+
+    /// Returns the first memory of the regions, or none if the scratch memory has them.
+    [[nodiscard]] growing_memory first_regions(const detail::run_setup& setup,
+                                               const detail::quadrature::round_bounds& bounds,
+                                               bool grows) const {
+      if (!grows) return std::nullopt;
+      return growing_memory(std::in_place, std::min<std::size_t>(bounds.first_regions, most),
+                            setup.stream);
+    }
+
+    [[nodiscard]] memory_of_rounds parts_with_regions() const {
+      memory_of_rounds all = this->parts;
+      if (regions) static_cast<detail::quadrature::region_memory<d>&>(all) = regions->arrays();
+      return all;
+    }
+
+    std::size_t most;  ///< the number of regions that config.max_evaluations allows
+    detail::quadrature::length_units<d> units;
+    int exponent;  ///< of the unit of the integral
+    growing_memory regions;
     detail::launch_chain<program> chain;
   };
 
@@ -263,7 +294,8 @@ quadrature_result quadrature(const quadrature_box<d>& box, const Integrand& f,
   }
 }
 
-/// Returns the device memory that a quadrature in d dimensions needs, in bytes.
+/// Returns the device memory that the caller must provide for a quadrature in d dimensions, in
+/// bytes: that of all regions which config.max_evaluations allows.
 /// \throws std::invalid_argument for a configuration that is not valid
 template <unsigned d, class Integrand>
 [[nodiscard]] std::size_t quadrature_scratch_bytes(const quadrature_config& config = {}) {

@@ -542,6 +542,7 @@ done <<'TABLE'
 2 ~ --difficulty ~ quadrature --difficulty inf --backend cpu
 2 ~ is not a number ~ quadrature --a '' --u 1
 2 ~ '18446744073709551616' is too large ~ area --max-evaluations 18446744073709551616
+0 ~ - ~ area --max-evaluations 10000000000 --report json >o && grep -Eq '"scratch_bytes": [0-9]{1,8},' o
 0 ~ - ~ walk --output o && [ "$(wc -l <o)" -ge 3 ]
 0 ~ - ~ graph --input - --vertices 3 --source 0 --backend cpu --output - <in/edges 2>report && [ -s out ]
 2 ~ --output is the input file of --input, which is never changed ~ walk --output in/edges

@@ -48,6 +48,17 @@ says '^not finite at: 0[.][0-9]+ 0[.][0-9]+$'
 expect 1 'the tolerance was not reached (not_finite)' $overflows --report json
 says '"not_finite_at": [[]'
 
+# Finite values up to 1.6e308 have a finite integral: (e^709.7 - 1) / 709.7.
+expect 0 - --family discontinuous --a 709.7 --u 1 --backend cpu --relative-tolerance 1e-4 --verify
+says '^status: converged$'
+says '^value: 2[.]3319[0-9]*e[+]305$'
+# Memory follows the regions, not the limit of evaluations.
+expect 0 - --dimensions 2 --relative-tolerance 1e-3 --backend cpu --max-evaluations 10000000000 --report json
+says '"scratch_bytes": [0-9]{1,8},'
+# All points of the first region are outside of the box in which the function is not 0.
+expect 0 - --family discontinuous --a 1 --u 0.02 --a 1 --u 0.03 --backend cpu --relative-tolerance 1e-3 --verify
+says '^check evaluations: [1-9]'
+
 refuses_bad_launch_options
 expect 2 "family 'cubic' is none of oscillatory" --family cubic
 expect 2 "'9' is too large; the maximum is 8" --dimensions 9

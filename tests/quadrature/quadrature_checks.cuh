@@ -60,8 +60,9 @@ quadrature_result integrate(const quadrature_box<d>& box, const Integrand& f,
     return found.report;
   });
   BOOST_TEST(found.evaluations <= config.max_evaluations);
-  // Each split adds a region and evaluates two.
-  BOOST_TEST(found.evaluations == (2 * found.regions - 1) * ramify::quadrature_points(d));
+  // Each split adds a region and evaluates two. Checks evaluate other points.
+  BOOST_TEST(found.evaluations == (2 * found.regions - 1) * ramify::quadrature_points(d) +
+                                      found.report.check_evaluations);
   return found;
 }
 
@@ -184,10 +185,37 @@ struct constant {
 
 /// 1, and a narrow peak of volume 1, which the points of one region miss.
 struct hidden_peak {
+  double sharpness;
   __device__ double operator()(const quadrature_point<2>& p) const {
     const double x = p[0] - 0.73;
     const double y = p[1] - 0.57;
-    return 1 + 1e4 / 3.14159265358979324 * std::exp(-1e4 * (x * x + y * y));
+    return 1 + sharpness / 3.14159265358979324 * std::exp(-sharpness * (x * x + y * y));
+  }
+};
+
+/// exp(-(k n x)^2 / 2), a ridge along the plane n x = 0.
+template <unsigned d>
+struct ridge {
+  double k;
+  int normal[d];
+  __device__ double operator()(const quadrature_point<d>& p) const {
+    double u = 0;
+    for (unsigned i = 0; i < d; ++i) u += normal[i] * p[i];
+    return std::exp(-k * u * (k * u) / 2);
+  }
+};
+
+/// max(x, y, (1 - x)(1 - y)).
+struct largest_of_three {
+  __device__ double operator()(const quadrature_point<2>& p) const {
+    return std::fmax(std::fmax(p[0], p[1]), (1 - p[0]) * (1 - p[1]));
+  }
+};
+
+/// 1, and NaN in a square that no point of the first region is in.
+struct hidden_hole {
+  __device__ double operator()(const quadrature_point<2>& p) const {
+    return std::fabs(p[0] - 0.73) < 0.05 && std::fabs(p[1] - 0.57) < 0.05 ? NAN : 1;
   }
 };
 

@@ -31,8 +31,9 @@ struct quadrature_config {
   /// requires. Fewer points are evaluated only if max_evaluations allows no further split of one
   /// region, or if all regions are too short to be split.
   std::size_t min_evaluations = 0;
-  /// The maximum number of points that are evaluated, at least quadrature_points(d). Memory is
-  /// allocated for all regions that it allows.
+  /// The maximum number of points that are evaluated, at least quadrature_points(d). If the run
+  /// allocates its memory, it does so for the regions that it has, not for all that this number
+  /// allows.
   std::size_t max_evaluations = 10'000'000;
   /// What launches the rounds on the flat route. Automatic: the host, several ahead; a graph if the
   /// stream is being captured.
@@ -72,38 +73,45 @@ inline void validate(const quadrature_config& config) {
 
 /// Why a quadrature ended.
 enum class quadrature_status {
-  converged,        ///< the error bound is at most the tolerance
+  converged,        ///< the error bound is at most the tolerance, also after a check
   max_evaluations,  ///< the next round would exceed max_evaluations
   round_off,        ///< no split can reduce the error bound any more
-  not_finite,       ///< the integrand is NaN or infinite at a point, or an estimate overflowed
+  not_finite,       ///< the integrand is NaN or infinite at a point
+  out_of_range,     ///< the integral is too large or too small for a double
+  out_of_memory,    ///< there is no memory for the regions of the next round
 };
 
 /// Returns the name of the enumerator, or "?" if `s` is none.
 [[nodiscard]] constexpr std::string_view to_string(quadrature_status s) {
-  return choice_name(s, {"converged", "max_evaluations", "round_off", "not_finite"});
+  return choice_name(s, {"converged", "max_evaluations", "round_off", "not_finite", "out_of_range",
+                         "out_of_memory"});
 }
 
 /// Report of a quadrature.
 struct quadrature_report : run_report {
-  std::uint64_t rounds = 0;  ///< the evaluation of the whole domain, and the rounds of splits
+  /// The evaluation of the whole domain, and the rounds of splits and of checks.
+  std::uint64_t rounds = 0;
+  std::uint64_t check_evaluations = 0;  ///< number of points that checks evaluated
 };
 
 /// Prints each field as a line "name: value".
 inline std::ostream& operator<<(std::ostream& out, const quadrature_report& r) {
-  return out << static_cast<const run_report&>(r) << "rounds: " << r.rounds << '\n';
+  return out << static_cast<const run_report&>(r) << "rounds: " << r.rounds
+             << "\ncheck evaluations: " << r.check_evaluations << '\n';
 }
 
 /// Result of a quadrature. If the quadrature has not converged, `value` is the best estimate.
 struct quadrature_result {
   quadrature_status status = quadrature_status::converged;
-  double value = 0;  ///< the estimate; points that are not finite count as 0
-  /// The sum of the error estimates of all regions. With `not_finite` it is infinite.
+  /// The estimate; points that are not finite count as 0. With `out_of_range` it is infinite, 0 or
+  /// subnormal.
+  double value = 0;
+  /// The sum of the error estimates of all regions. With `not_finite` and `out_of_range` it is
+  /// infinite.
   double error = 0;
   std::uint64_t regions = 0;      ///< number of regions at the end
   std::uint64_t evaluations = 0;  ///< number of points that were evaluated
-  /// With `not_finite`: the coordinates of a point at which the integrand is not finite, the center
-  /// of a region whose estimate overflowed, or the center of any region if the sum of
-  /// all estimates or of all errors overflowed.
+  /// With `not_finite`: the coordinates of a point at which the integrand is not finite.
   std::array<double, max_quadrature_dimensions> not_finite_at{};
   quadrature_report report;
 

@@ -39,6 +39,9 @@ struct round_bounds {
   /// half of a region (fewer warps if they suffice for all points). With more splits, a warp splits
   /// a region.
   unsigned block_splits = 1024;
+  /// The number of regions for which a run that allocates its memory does so at its begin. The host
+  /// allocates more when a round needs it, and the result stays the same.
+  unsigned first_regions = 1u << 18;
 };
 
 /// The state that a step passes to the next one.
@@ -47,12 +50,15 @@ struct round_state {
   unsigned ended;  ///< 1: the quadrature is complete
   quadrature_status status;
   unsigned regions;
-  unsigned splits;  ///< in this round; round 0 evaluates the whole domain and has none
+  unsigned splits;          ///< in this round; round 0 evaluates the whole domain and has none
+  unsigned check_points;    ///< points of each region in this round if it is a check, else 0
+  unsigned checked_points;  ///< the same, of the round before
   unsigned rounds;
   unsigned lowest_bin;  ///< regions in this bin or a higher one are split
   double share;         ///< a region's part of the tolerance; negative: all regions are split
   unsigned long long evaluations;
-  bounded total;
+  unsigned long long check_evaluations;  ///< those of checks
+  bounded total;                         ///< in the units of the program
 };
 
 /// A range of consecutive regions, which one block processes. The ranges depend on the number of
@@ -83,22 +89,37 @@ struct chunk {
   return size;
 }
 
-/// The parts of the scratch memory that the kernels use.
+/// The parts of the scratch memory whose sizes are the number of regions.
 template <unsigned d>
-struct round_memory {
-  round_state* state;
+struct region_memory {
   region_list<d> regions;
   unsigned* split_list;
+  unsigned capacity;  ///< the number of regions
+
+  region_memory(memory_layout& memory, std::size_t count)
+      : regions(region_list<d>::taken_from(memory, count)),
+        split_list(memory.take<unsigned>(count)),
+        capacity(static_cast<unsigned>(count)) {}
+};
+
+/// The parts of the scratch memory that the kernels use.
+template <unsigned d>
+struct round_memory : region_memory<d> {
+  round_state* state;
   unsigned (*chunk_bins)[bins];    ///< number of regions of each chunk in each bin
   unsigned* chunk_first;           ///< first entry of each chunk in split_list
   bounded* chunk_totals;           ///< sums over the regions of each chunk
   unsigned long long* not_finite;  ///< number of a point at which f is not finite, or `none`
   quadrature_point<d>* bad_point;  ///< coordinates of this point
 
+  /// Takes `first_state` first: it must be among the bytes that run_control::wait() reads.
   round_memory(memory_layout& memory, std::size_t count)
-      : state(memory.take<round_state>(1)),
-        regions(region_list<d>::taken_from(memory, count)),
-        split_list(memory.take<unsigned>(count)),
+      : round_memory(memory.take<round_state>(1), memory, count) {}
+
+ private:
+  round_memory(round_state* first_state, memory_layout& memory, std::size_t count)
+      : region_memory<d>(memory, count),
+        state(first_state),
         chunk_bins(memory.take<unsigned[bins]>(max_chunks)),
         chunk_first(memory.take<unsigned>(max_chunks)),
         chunk_totals(memory.take<bounded>(max_chunks)),
@@ -120,6 +141,7 @@ struct quadrature_program : chain_link, round_memory<d> {
   unsigned long long min_evaluations;
   unsigned long long max_evaluations;
   quadrature_box<d> domain;
+  length_units<d> units;
   round_bounds bounds;
 
   static constexpr unsigned long long none = ~0ull;
@@ -138,11 +160,12 @@ struct quadrature_program : chain_link, round_memory<d> {
   [[nodiscard]] static __host__ __device__ unsigned team_of_half() {
     return team_size(points, warps, 2, warps / 2);
   }
-  /// Returns the number of blocks that evaluate `splits` splits. With few splits, teams split
-  /// them, else warps.
-  [[nodiscard]] __host__ __device__ unsigned blocks_of(unsigned splits) const {
-    const unsigned each = splits <= bounds.block_splits ? warps / (2 * team_of_half()) : warps;
-    return splits / each + (splits % each != 0 ? 1 : 0);
+  /// Returns the number of blocks that evaluate the due round. With few splits, teams split them,
+  /// else warps. Warps check regions.
+  [[nodiscard]] __host__ __device__ unsigned blocks_of(const state_type& s) const {
+    if (s.check_points != 0) return s.regions / warps + (s.regions % warps != 0 ? 1 : 0);
+    const unsigned each = s.splits <= bounds.block_splits ? warps / (2 * team_of_half()) : warps;
+    return s.splits / each + (s.splits % each != 0 ? 1 : 0);
   }
   template <class Grids>
   void launch_repeated(const state_type&, Grids& grids) const;
@@ -152,7 +175,11 @@ struct quadrature_program : chain_link, round_memory<d> {
     return team_size(points, small_warps, 2 * splits, small_warps / 2);
   }
   /// Returns the number of points that a lane of run_small_rounds() evaluates in a round.
-  [[nodiscard]] static __host__ __device__ unsigned lane_evaluations(unsigned splits) {
+  [[nodiscard]] static __host__ __device__ unsigned lane_evaluations(const state_type& s) {
+    if (s.check_points != 0) {
+      return (s.regions * ((s.check_points + 31) / 32) + small_warps - 1) / small_warps;
+    }
+    const unsigned splits = s.splits;
     const unsigned team = small_team(splits);
     const unsigned teams = small_warps / team;
     return (2 * splits + teams - 1) / teams * ((points + 32 * team - 1) / (32 * team));
@@ -160,7 +187,7 @@ struct quadrature_program : chain_link, round_memory<d> {
   /// Returns whether one block evaluates the next round, and ends it.
   [[nodiscard]] __device__ bool is_small(const state_type& s) const {
     return s.regions + s.splits <= bounds.block_regions &&
-           lane_evaluations(s.splits) <= bounds.small_evaluations;
+           lane_evaluations(s) <= bounds.small_evaluations;
   }
   /// Returns the number of splits that the remaining evaluations allow.
   [[nodiscard]] __device__ unsigned long long affordable(const state_type& s) const {
@@ -181,8 +208,15 @@ struct quadrature_program : chain_link, round_memory<d> {
     constexpr int top = bins - 1;
     return excess < 2147483648.0 ? min(std::ilogb(excess), top) : top;
   }
+  /// Returns the number of points of each region in a check of all regions. It is a multiple of 32,
+  /// or what the remaining evaluations allow. Few regions have more points, some 1,000 together.
+  [[nodiscard]] __device__ unsigned points_of_check(const state_type& s) const {
+    const unsigned wanted = 32 * (s.regions < 32 ? 32 / s.regions : 1);
+    const unsigned long long affordable = (max_evaluations - s.evaluations) / s.regions;
+    return affordable < wanted ? static_cast<unsigned>(affordable) : wanted;
+  }
   /// Returns the tolerance if the estimate of the integral is `value`.
-  [[nodiscard]] __device__ double tolerance(double value) const {
+  [[nodiscard]] __host__ __device__ double tolerance(double value) const {
     return std::fmax(absolute_tolerance, relative_tolerance * std::fabs(value));
   }
 };
@@ -212,6 +246,18 @@ __device__ round_state end_without_splits(const Program& program, round_state no
     now.status = wanted > 0 ? quadrature_status::max_evaluations : quadrature_status::round_off;
   }
   return now;
+}
+
+/// Returns the state before the evaluation of its splits. If there is no memory for their regions,
+/// the chain ends; the host continues it with more memory.
+template <class Program>
+__device__ round_state before_evaluation(const Program& program, round_state next) {
+  next.due = phase::evaluate;
+  if (next.regions + next.splits > program.capacity) {
+    next.ended = 1;
+    next.status = quadrature_status::out_of_memory;
+  }
+  return next;
 }
 
 /// Returns the state after `list` if all `wanted` regions over their share are split.
@@ -247,44 +293,6 @@ __device__ round_state choose_splits(const Program& program, round_state now,
   }
   now.due = phase::list;
   return end_without_splits(program, now, wanted);
-}
-
-/// Returns the coordinates of the point with this number in the round. split_region() and team_item
-/// assign the numbers.
-template <class Program>
-__device__ quadrature_point<Program::dimensions> point_of(const Program& program,
-                                                          const round_state& now,
-                                                          unsigned long long number) {
-  const auto item = static_cast<unsigned>(number / (2 * Program::points));
-  const bool upper = number / Program::points % 2 != 0;
-  unsigned region = 0;  // in round 0 the domain
-  if (now.rounds > 1) region = upper ? now.regions - now.splits + item : program.split_list[item];
-  return point_in(program.regions.boxes[region], static_cast<unsigned>(number % Program::points));
-}
-
-/// Returns the state at the end of a round: whether the quadrature is complete, and the share of
-/// each region in the next round. `total` has the sums over all regions. One thread calls it.
-template <class Program>
-__device__ round_state judge_round(const Program& program, round_state now, const bounded& total) {
-  now.due = phase::select;
-  now.total = total;
-  const double tolerance = program.tolerance(total.value);
-  const unsigned long long number = *program.not_finite;
-  const bool overflowed = !(std::fabs(total.value) <= DBL_MAX && total.error <= DBL_MAX);
-  if (number != Program::none || overflowed) {
-    *program.bad_point = number != Program::none ? point_of(program, now, number)
-                                                 : point_in(program.regions.boxes[0], 0);
-    now.ended = 1;
-    now.status = quadrature_status::not_finite;
-  } else if (now.evaluations < program.min_evaluations) {
-    now.share = -1;
-  } else if (total.error <= tolerance) {
-    now.ended = 1;
-    now.status = quadrature_status::converged;
-  } else {
-    now.share = tolerance / now.regions;
-  }
-  return now;
 }
 
 }  // namespace ramify::detail::quadrature::inline RAMIFY_BUILD

@@ -5,7 +5,7 @@
 /// The end of a round in one block: it does for few regions what the grids `sum`, `select` and
 /// `list` (rounds.cuh) do for many.
 
-#include <ramify/quadrature/program.cuh>
+#include <ramify/quadrature/checks.cuh>
 #include <ramify/runtime/collectives.cuh>
 
 namespace ramify::detail::quadrature::inline RAMIFY_BUILD {
@@ -22,7 +22,7 @@ struct end_memory {
   round_state state;
 };
 
-/// Adds all estimates and errors, and returns whether the quadrature continues, to all threads.
+/// Adds all estimates and errors, and returns whether regions may be split, to all threads.
 /// memory.state becomes the state before the choice of the splits.
 template <unsigned size, class Program>
 __device__ bool judge_in_block(const Program& program, const round_state& now,
@@ -36,7 +36,7 @@ __device__ bool judge_in_block(const Program& program, const round_state& now,
   if (t == 0) memory.state = judge_round(program, now, sum);
   if (t < bins) memory.counts[t] = 0;
   __syncthreads();
-  return memory.state.ended == 0;
+  return memory.state.ended == 0 && memory.state.check_points == 0;
 }
 
 /// Counts the regions number `first`, `first` + `step` ... before `end` in their bins. Regions that
@@ -52,12 +52,12 @@ __device__ void count_in_bins(const Program& program, const round_state& now, un
 
 /// Ends a round in a block of `size` threads. `now` is the state after the evaluations. Returns, to
 /// all threads, the state with the splits of the next round, which are in program.split_list, or
-/// the end. Requires at most size * max_regions_of_thread regions. All threads of the block call
-/// it.
+/// the end, or a check. Requires at most size * max_regions_of_thread regions. All threads of the
+/// block call it.
 template <unsigned size, class Program>
 __device__ round_state end_round(const Program& program, const round_state& now,
                                  end_memory<size>& memory) {
-  // 1. The sum. Base case: the quadrature is complete.
+  // 1. The sum. Base case: the quadrature is complete, or nothing is split before a check.
   if (!judge_in_block(program, now, memory)) return memory.state;
   const round_state judged = memory.state;
   // 2. The lowest bin. If the remaining evaluations suffice for all regions, it is 0.
@@ -87,8 +87,7 @@ __device__ round_state end_round(const Program& program, const round_state& now,
   block_scan<unsigned, int(size)>(memory.ranks).ExclusiveSum(splits, rank, total);
   if (!counts && t == 0) memory.state = split_all(program, judged, total);
   __syncthreads();
-  round_state next = memory.state;
-  next.due = phase::evaluate;
+  const round_state next = before_evaluation(program, memory.state);
   for (unsigned i = begin; i < end && rank < next.splits; ++i) {
     if ((mask >> (i - begin) & 1u) != 0) program.split_list[rank++] = i;
   }

@@ -4,8 +4,10 @@
 /// \file
 /// The rounds of a quadrature, and their kernels.
 ///
-///     1. evaluate  split the listed regions; each half is evaluated
-///     2. sum       add all estimates and errors; stop if the sum of errors is within the tolerance
+///     1. evaluate  split the listed regions; each half is evaluated. In a check (checks.cuh):
+///                  evaluate other points of all regions
+///     2. sum       add all estimates and errors. If the sum of errors is within the tolerance,
+///                  stop if the round was a check, else check next
 ///     3. select    count the regions whose error is over their share, in bins by the ratio of
 ///                  both; choose the lowest bin that the remaining evaluations allow
 ///     4. list      list the regions in this bin and the higher ones
@@ -60,22 +62,27 @@ __global__ void __maxnreg__(max_registers(small_threads)) run_small_rounds(Progr
   const traced here(program.trace, __func__);
   __shared__ team_memory<Program::dimensions, small_warps> teams;
   __shared__ end_memory<small_threads> ends;
+  __shared__ double excesses[max_shared_batches];
   if (threadIdx.x == 0) *program.not_finite = Program::none;
   __syncthreads();
   round_state now{};
   now.regions = 1;
   do {
-    const unsigned warps_per_team = now.rounds == 0
-                                        ? team_size(Program::points, small_warps, 1, small_warps)
-                                        : Program::small_team(now.splits);
-    evaluate_in_teams<small_warps>(program, now, warps_per_team, 0, 1, teams);
+    if (now.check_points != 0) {
+      check_in_block<small_warps>(program, now, excesses);
+    } else {
+      const unsigned warps_per_team = now.rounds == 0
+                                          ? team_size(Program::points, small_warps, 1, small_warps)
+                                          : Program::small_team(now.splits);
+      evaluate_in_teams<small_warps>(program, now, warps_per_team, 0, 1, teams);
+    }
     now = end_round(program, after_evaluation<Program>(now), ends);
   } while (now.ended == 0 && program.is_small(now));
   end_phase_of_block<true>(program, now, __func__);
 }
 
-/// 1. Splits the listed regions: in teams of a block or, if there are many, each by a warp. The
-/// last block ends the round if there are few regions.
+/// 1. Splits the listed regions: in teams of a block or, if there are many, each by a warp. In a
+/// check, warps check all regions. The last block ends the round if there are few regions.
 ///
 /// The bound of 128 registers a thread gives 16 warps on an SM instead of 8.
 template <bool launches, class Program>
@@ -85,10 +92,14 @@ __global__ void __maxnreg__(max_registers(threads, 2)) evaluate_splits(Program p
   if (!program.is_due(now, phase::evaluate)) return;
   constexpr unsigned d = Program::dimensions;
   __shared__ team_memory<d, warps> teams;
-  if (now.splits <= program.bounds.block_splits) {
+  const unsigned warp = threadIdx.x / 32;
+  if (now.check_points != 0) {
+    for (unsigned i = blockIdx.x * warps + warp; i < now.regions; i += gridDim.x * warps) {
+      check_region(program, now, i);
+    }
+  } else if (now.splits <= program.bounds.block_splits) {
     evaluate_in_teams<warps>(program, now, Program::team_of_half(), blockIdx.x, gridDim.x, teams);
   } else {
-    const unsigned warp = threadIdx.x / 32;
     for (unsigned i = blockIdx.x * warps + warp; i < now.splits; i += gridDim.x * warps) {
       split_region(program, now, i, teams.axis_values[warp]);
     }
@@ -219,8 +230,7 @@ __global__ void __maxnreg__(max_registers(threads)) list_splits(Program program)
   }
   // Join: the last block has the whole list.
   if (!program.is_last_block(gridDim.x) || threadIdx.x != 0) return;
-  round_state next = now;
-  next.due = phase::evaluate;
+  const round_state next = before_evaluation(program, now);
   end_phase<launches>(program, next, __func__);
   if constexpr (!launches) end_iteration(program, next);
 }
@@ -244,7 +254,7 @@ __host__ __device__ void quadrature_program<d, Integrand>::launch_step(const rou
         break;
       }
 #endif
-      grids.unordered(evaluate_splits<true, program>, {blocks_of(s.splits), threads}, *this);
+      grids.unordered(evaluate_splits<true, program>, {blocks_of(s), threads}, *this);
       break;
     case phase::sum:
       grids.unordered(sum_regions<true, program>, {chunks, threads}, *this);
@@ -266,7 +276,7 @@ void quadrature_program<d, Integrand>::launch_rounds(const round_state& s, Grids
   using program = quadrature_program;
   constexpr unsigned ahead = 4;
   constexpr unsigned most = 1u << 14;  // blocks, if it is not certain that they have work
-  unsigned blocks = blocks_of(s.splits);
+  unsigned blocks = blocks_of(s);
   unsigned long long regions = s.regions;
   unsigned long long splits = s.splits;
   for (unsigned round = 0; round < ahead; ++round) {

@@ -79,6 +79,17 @@ struct degree_7_rule {
     return {6859.0 / 19683 / (1u << d), 0};
   }
 
+  /// Returns the mean value by a rule of degree 3: of the center and of both points at l3 on each
+  /// axis.
+  [[nodiscard]] __device__ static double of_degree_3(const double* values) {
+    double sum = 0;
+    for (unsigned axis = 0; axis < d; ++axis) {
+      const double* v = values + 1 + 6 * axis;
+      sum += v[2] + v[3] - 2 * values[0];
+    }
+    return values[0] + sum / (6 * 0.9);
+  }
+
   /// Returns the magnitude of the fourth difference of the integrand on an axis.
   [[nodiscard]] __device__ static double axis_difference(const double* values, unsigned axis) {
     const double* v = values + 1 + 6 * axis;

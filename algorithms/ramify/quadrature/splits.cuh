@@ -35,7 +35,16 @@ __device__ __forceinline__ void write_region(const region_list<d>& regions, unsi
   regions.boxes[place] = box;
   regions.estimates[place] = found.estimate;
   regions.round_offs[place] = found.round_off;
+  regions.spreads[place] = found.spread;
   regions.axes[place] = found.axis;
+  regions.smooth[place] = found.smooth ? 1 : 0;
+}
+
+/// Returns what the halves of a region are compared with.
+template <unsigned d>
+[[nodiscard]] __device__ __forceinline__ whole_estimate whole_of(const region_list<d>& regions,
+                                                                 unsigned region) {
+  return {regions.estimates[region], regions.smooth[region] != 0};
 }
 
 /// Splits a region and evaluates both halves. The lower half replaces the region, and the upper
@@ -47,15 +56,16 @@ __device__ __forceinline__ void split_region(const Program& program, const round
                                              unsigned item, double* axis_values) {
   const auto& regions = program.regions;
   const unsigned lower = program.split_list[item];
-  const bounded whole = regions.estimates[lower];
+  const whole_estimate whole = whole_of(regions, lower);
   quadrature_box<Program::dimensions> boxes[2];
   region_estimate halves[2];
   for (unsigned half = 0; half < 2; ++half) {
     boxes[half] = half_of(program, lower, half != 0);
     const unsigned long long number = (2ull * item + half) * Program::points;
-    halves[half] = evaluate_region(boxes[half], program.f, axis_values, number, program.not_finite);
+    halves[half] = evaluate_region(boxes[half], program.units, program.f, axis_values, number,
+                                   program.not_finite);
   }
-  compare_with_whole(whole, halves[0].estimate, halves[1].estimate);
+  compare_with_whole(whole, halves[0], halves[1]);
   if (threadIdx.x % 32 != 0) return;  // all lanes have read the region
   for (unsigned half = 0; half < 2; ++half) {
     write_region(regions, half == 0 ? lower : now.regions + item, boxes[half], halves[half]);
@@ -67,7 +77,7 @@ __device__ __forceinline__ void split_region(const Program& program, const round
 /// converge with one region and an error over the bound.
 template <unsigned d>
 [[nodiscard]] __device__ double error_without_halves(double error) {
-  return cubature_rule<d>::has_third ? std::fmin(8 * error, DBL_MAX) : error;
+  return cubature_rule<d>::has_third ? 8 * error : error;
 }
 
 /// Shared memory of a block of `warps` warps whose teams evaluate regions.
@@ -87,8 +97,8 @@ struct team_item {
   unsigned number;  ///< of the region in this round
   bool active;      ///< false: the team has no region
   quadrature_box<d> box{};
-  bounded whole{};     ///< the estimate of the region that is split
-  unsigned place = 0;  ///< the number of the region in the list of all regions
+  whole_estimate whole{};  ///< the region that is split
+  unsigned place = 0;      ///< the number of the region in the list of all regions
 
   /// Returns whether this is the upper half of the region that is split.
   [[nodiscard]] __device__ bool is_upper() const { return number % 2 != 0; }
@@ -109,7 +119,7 @@ __device__ __forceinline__ void read_item(const Program& program, const round_st
   }
   const unsigned lower = program.split_list[item.number / 2];
   item.box = half_of(program, lower, item.is_upper());
-  item.whole = program.regions.estimates[lower];
+  item.whole = whole_of(program.regions, lower);
   item.place = item.is_upper() ? now.regions + item.number / 2 : lower;
 }
 
@@ -136,8 +146,8 @@ __device__ __forceinline__ void estimate_in_team(const Program& program,
   const unsigned warp = threadIdx.x / 32;
   point_sums means = memory.sums[warp];
   for (unsigned i = 1; i < warps_per_team; ++i) means += memory.sums[warp + i];
-  const region_estimate found = estimate_of(item.box, means, memory.axis_values[item.team],
-                                            item.first_point(), program.not_finite);
+  const region_estimate found =
+      estimate_of(item.box, program.units, means, memory.axis_values[item.team]);
   if (threadIdx.x % 32 == 0) memory.found[item.team] = found;
 }
 
@@ -151,10 +161,10 @@ __device__ __forceinline__ void write_item(const Program& program, const round_s
   if (now.rounds == 0) {
     found.estimate.error = error_without_halves<Program::dimensions>(found.estimate.error);
   } else {
-    bounded lower = memory.found[item.team & ~1u].estimate;
-    bounded upper = memory.found[item.team | 1u].estimate;
+    region_estimate lower = memory.found[item.team & ~1u];
+    region_estimate upper = memory.found[item.team | 1u];
     compare_with_whole(item.whole, lower, upper);
-    found.estimate = item.is_upper() ? upper : lower;
+    found.estimate = item.is_upper() ? upper.estimate : lower.estimate;
   }
   write_region(program.regions, item.place, item.box, found);
 }
@@ -195,9 +205,13 @@ __device__ __forceinline__ void evaluate_in_teams(const Program& program, const 
 /// Returns the state after the evaluations of a round.
 template <class Program>
 [[nodiscard]] __device__ round_state after_evaluation(round_state now) {
+  const unsigned long long checked = 1ull * now.regions * now.check_points;
   const unsigned long long evaluated = now.rounds == 0 ? 1 : 2ull * now.splits;
   now.regions += now.splits;
-  now.evaluations += Program::points * evaluated;
+  now.evaluations += Program::points * evaluated + checked;
+  now.check_evaluations += checked;
+  now.checked_points = now.check_points;
+  now.check_points = 0;
   ++now.rounds;
   now.due = phase::sum;
   return now;

@@ -46,6 +46,7 @@
 ///     void shrink_step(state_type&) const              (__device__) makes the due step smaller
 
 #include <algorithm>
+#include <concepts>
 #include <optional>
 #include <ramify/runtime/chain_link.cuh>
 #include <ramify/runtime/phase_range.cuh>
@@ -158,8 +159,16 @@ class launch_chain {
   /// caller must have written the state in the order of the stream. Asynchronous. \throws
   /// cuda_error
   void restart(const Program& program) {
+    restart([&](Program& own) { own = program; });
+  }
+
+  /// Starts a complete chain again, as above, after `change` has changed its program. A program
+  /// that cannot be assigned needs this form.
+  template <class Change>
+  requires std::invocable<Change, Program&>
+  void restart(Change change) {
     const chain_link link = program_;
-    program_ = program;
+    change(program_);
     static_cast<chain_link&>(program_) = link;
     clear_memory(&program_.progress->stopped, 1, control_->stream(), "starting a chain again");
     start();

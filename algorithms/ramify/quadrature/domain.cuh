@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// The host's checks of a quadrature's arguments, and the units in which it computes.
+
+#include <cmath>
+#include <cstddef>
+#include <ramify/quadrature/config.hpp>
+#include <ramify/quadrature/regions.cuh>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+namespace ramify::detail::quadrature::inline RAMIFY_BUILD {
+
+/// Returns the maximum number of regions that config.max_evaluations allows.
+/// \throws std::invalid_argument if config.max_evaluations is not in the range of d dimensions
+template <unsigned d>
+[[nodiscard]] std::size_t max_regions(const quadrature_config& config) {
+  constexpr std::size_t points = quadrature_points(d);
+  const auto refuse = [&](const std::string& range) {
+    throw std::invalid_argument("quadrature_config.max_evaluations is " +
+                                std::to_string(config.max_evaluations) + "; in " +
+                                std::to_string(d) + " dimensions it must be " + range);
+  };
+  if (config.max_evaluations < points) refuse("at least " + std::to_string(points));
+  const std::size_t regions = 1 + (config.max_evaluations / points - 1) / 2;
+  // Each split evaluates two regions, so 2^30 regions take 2^31 - 1 evaluations of a region.
+  constexpr std::size_t end = (std::size_t{1} << 31) - 1;
+  if (regions >> 30 != 0) refuse("less than " + std::to_string(end * points));
+  return regions;
+}
+
+/// Checks the domain of a quadrature. \throws std::invalid_argument naming the axis and its range
+template <unsigned d>
+void validate(const quadrature_box<d>& box) {
+  for (unsigned axis = 0; axis < d; ++axis) {
+    const double low = box.low[axis];
+    const double high = box.high[axis];
+    const bool valid = std::isfinite(low) && std::isfinite(high - low) && low < high;
+    if (valid && has_points_inside(low, high)) continue;
+    std::ostringstream text;
+    text.precision(17);
+    text << "quadrature_box: axis " << axis << " is from " << low << " to " << high << "; "
+         << (valid ? "it must be longer than 2^-36 times its larger coordinate, and 2^-1058"
+                   : "both and their difference must be finite, and low less than high");
+    throw std::invalid_argument(text.str());
+  }
+}
+
+/// Returns the units in which a quadrature over `box` computes.
+template <unsigned d>
+[[nodiscard]] length_units<d> units_of(const quadrature_box<d>& box) {
+  length_units<d> units;
+  for (unsigned axis = 0; axis < d; ++axis) {
+    units.exponents[axis] = std::ilogb(box.high[axis] - box.low[axis]) + 1;
+  }
+  return units;
+}
+
+/// Sets the value and the error, which are `total` times 2^exponent, if a double can hold the
+/// value.
+/// Otherwise the status becomes out_of_range. `tolerance` is in the unit of `total`.
+inline void set_value(quadrature_result& result, const bounded& total, int exponent,
+                      double tolerance) {
+  result.value = std::scalbn(total.value, exponent);
+  result.error = std::scalbn(total.error, exponent);
+  const double lost = std::fabs(std::scalbn(result.value, -exponent) - total.value);
+  if (std::isfinite(result.value) && lost <= tolerance) return;
+  if (result.status == quadrature_status::not_finite) return;
+  result.status = quadrature_status::out_of_range;
+  result.error = HUGE_VAL;
+}
+
+}  // namespace ramify::detail::quadrature::inline RAMIFY_BUILD
