@@ -166,7 +166,8 @@ bool has_other_processes() {
 int print_exception(const CLI::App& app) {
   const std::string name = app.get_name() + ": ";
   const auto print = [&](exit_status status, std::string_view what) {
-    std::cerr << name << escaped(what) << '\n';
+    const std::string text = escaped(what);  // before the output, because it may throw
+    std::cerr << name << text << '\n';
     return static_cast<int>(status);
   };
   // A message of the library may begin with the name of its family, which may be the program's.
