@@ -318,8 +318,10 @@ template <class Real, unsigned k>
 void expect_list_in_registers() {
   namespace under_test = ramify::detail::spatial_tree;
   cudaFuncAttributes attributes{};
-  ramify::check(cudaFuncGetAttributes(&attributes, under_test::kernel_of_nearest<Real, 3>(k)),
-                "reading the attributes of a kernel");
+  ramify::check(
+      cudaFuncGetAttributes(&attributes,
+                            under_test::kernel_of_nearest<Real, 3, under_test::plain_metric>(k)),
+      "reading the attributes of a kernel");
   const std::size_t stack = ramify::spatial_shape<3>::stack_size * 2 * sizeof(Real);
   BOOST_TEST(attributes.localSizeBytes < stack + k * sizeof(under_test::neighbor<Real>),
              k << " neighbors");

@@ -115,8 +115,8 @@ struct run_view : runtime::chain_link, Part {
   /// Returns the position of face `number` of a block's cells along an axis, in [0, n]. Faces that
   /// coincide have the same bits, also if their blocks are of different levels.
   [[nodiscard]] __device__ double edge(const block_place<dim>& block, int axis, int number) const {
-    const double cells = double(block.index[axis]) * n + number;
-    return double(lower[axis]) + times(cells, double(spacing(block.level, axis)));
+    const double face = double(block.index[axis]) * n + number;
+    return double(lower[axis]) + times(face, double(spacing(block.level, axis)));
   }
   /// Returns a reader of ghost cells from `u`, in which all levels have the same time.
   [[nodiscard]] __device__ ghosts_type ghosts(const values_type& u) const {

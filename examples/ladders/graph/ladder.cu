@@ -211,7 +211,7 @@ std::vector<common::stored_graph> hard_graphs() {
     common::edge_list list{vertices, true, {}};
     for (std::size_t i = 0; i < edges; ++i) {
       const auto [from, to] = ends(i);
-      list.edges.push_back({static_cast<std::int32_t>(from), static_cast<std::int32_t>(to), 0});
+      list.edges.push_back({static_cast<std::int32_t>(from), static_cast<std::int32_t>(to)});
     }
     graphs.emplace_back(list);
   };
