@@ -184,7 +184,7 @@ done
 printf 'm;id;x;y;z;vx;vy;vz\n7;0;1;2;3;4;5;6\n' >j
 expect 0 - --input j --steps 0 --backend cpu --output moved.csv
 [ "$(tail -n 1 moved.csv)" = 1,2,3,4,5,6,7 ] || fail "columns of the header: $(cat moved.csv)"
-expect 3 'i, line 2: nbody: positions[1] is (1e+30' --input i --output o --backend cpu --precision float
+expect 3 'i, line 2: barnes_hut: positions[1] is (1e+30' --input i --output o --backend cpu --precision float
 printf '%s\n' 1,2,3,1e300,5,6,7 4,2,3,4,5,6,7 >i
 expect 1 'in step 1: ' --input i --output o --backend cpu
 expect 5 'cannot write nowhere/o' "${small[@]}" --output nowhere/o
