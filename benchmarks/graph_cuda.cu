@@ -71,7 +71,7 @@ struct test_graph {
                                  {targets.data(), targets.size()});
   }
   [[nodiscard]] double undirected_edges() const {
-    return static_cast<double>(host.targets.size()) / 2;
+    return static_cast<double>(host.targets.size() + host.loops) / 2;
   }
 
   std::string name;

@@ -53,8 +53,8 @@ constexpr T infinite = std::is_integral_v<T> ? std::numeric_limits<T>::max()
                                              : std::numeric_limits<T>::infinity();
 
 /// Compares a + b with a distance. Returns -1, 0 or 1 if the sum is smaller, equal or larger. Sums
-/// that differ by the rounding of one addition are equal. The comparison of integers has no sum that
-/// could be too large; that of floating-point numbers has more digits than they have.
+/// that differ by the rounding of one addition are equal. The comparison of integers has no sum
+/// that could be too large; that of floating-point numbers has more digits than they have.
 template <class T>
 int compare_lengths(T a, T b, T distance) {
   if constexpr (std::is_integral_v<T>) {

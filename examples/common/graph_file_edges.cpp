@@ -10,7 +10,7 @@ namespace {
 
 using word_list = std::array<std::string_view, 4>;
 
-/// Returns the value of the attribute 'weight' in the attributes {...} of an edge, or an empty word.
+/// Returns the value of 'weight' in the attributes {...} of an edge, or an empty word.
 std::string_view weight_in(const text_line& line, std::string_view attributes) {
   if (!attributes.ends_with('}')) line.reject("has attributes that do not end with }");
   attributes.remove_prefix(1);

@@ -2,8 +2,8 @@
 # Compares the example program graph with SciPy and networkx on random graphs with self-loops and
 # repeated edges, in several formats: graph_networkx.py <program> <work folder>
 #
-# Runs for half a second, or for a minute if RAMIFY_ALL_CASES is set. The seed is fixed, so every run
-# has the same graphs. The exit status is 77 if SciPy or networkx is missing.
+# Runs for half a second, or for a minute if RAMIFY_ALL_CASES is set. The seed is fixed, so every
+# run has the same graphs. The exit status is 77 if SciPy or networkx is missing.
 import json
 import os
 import random
