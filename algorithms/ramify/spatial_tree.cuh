@@ -18,7 +18,8 @@
 /// for code that is not compiled by nvcc, include the facade <ramify/spatial_tree.hpp>.
 ///
 /// Points     n < 2^31 finite points of float or double, in two or three dimensions, in any unit
-///            and order, and of any magnitude (queries.cuh, Range). The tree has its own copy; the caller's array is only read.
+///            and order, and of any magnitude (queries.cuh, Range). The tree has its own copy; the
+///            caller's array is only read.
 /// Tree       the points sorted by Morton code (31 bits per axis in 2D, 21 in 3D); inner nodes with
 ///            2 to 4, or 8, children; leaves of at most config.leaf_size points. The depth is
 ///            bounded for any input (47 levels in 2D, 32 in 3D), also if all points are equal. The

@@ -14,7 +14,7 @@
 /// Points    fewer than 2^31 finite points of float or double, in two or three dimensions, in any
 ///           order and of any magnitude: <ramify/spatial_tree/queries.cuh> states how squares that
 ///           leave the range of the type are compared.
-/// Options   of a query: spatial_query_config, for example {.period = {1, 1, 1}} for a periodic box,
+/// Options   of a query: spatial_query_config, such as {.period = {1, 1, 1}} for a periodic box,
 ///           and {.squared = false} for distances instead of their squares.
 /// Memory    ordinary host memory; on the CUDA backend also pinned, managed or device memory. Host
 ///           memory is copied to the device and back; device and managed memory is used in place.

@@ -19,8 +19,8 @@ double quantile(std::span<const double> sorted, double share) {
   return std::lerp(sorted[below], sorted[above], place - static_cast<double>(below));
 }
 
-/// Returns the mean of numbers that are not negative, of which `most` is the greatest. Their sum may
-/// be greater than any number.
+/// Returns the mean of numbers that are not negative, of which `most` is the greatest. Their sum
+/// may be greater than any number.
 double mean_of(std::span<const double> numbers, double most) {
   int exponent = 0;
   std::frexp(most, &exponent);
@@ -30,8 +30,8 @@ double mean_of(std::span<const double> numbers, double most) {
   return std::ldexp(sum / static_cast<double>(numbers.size()), exponent);
 }
 
-/// Returns the mean distance of n uniform random points in a box to their nearest neighbors, divided
-/// by 2^exponent; 0 if the box has no area or volume.
+/// Returns the mean distance of n uniform random points in a box to their nearest neighbors,
+/// divided by 2^exponent; 0 if the box has no area or volume.
 double expected_mean(double n, std::span<const double> lower, std::span<const double> upper,
                      int& exponent) {
   // The volume is scaled * 2^(dimensions * exponent): it may be in the range of no number.

@@ -82,8 +82,8 @@ class query_check {
   // The tree rounds each operation to double.
   static constexpr long double tolerance = 1e-12L;
 
-  /// Returns whether a distance that was found differs from the right one by rounding at most. It is
-  /// infinite if no double is as large.
+  /// Returns whether a distance that was found differs from the right one by rounding at most. It
+  /// is infinite if no double is as large.
   [[nodiscard]] bool are_equal(double found, long double right) const {
     if (std::isinf(found)) return right > std::numeric_limits<double>::max();
     return std::abs(found - right) <=

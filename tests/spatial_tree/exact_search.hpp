@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Checks of the results of spatial queries by brute force in long double, whose exponents are large
-/// enough for all distances. They allow for the rounding of the tree's arithmetic.
+/// Checks of the results of spatial queries by brute force in long double, whose exponents are
+/// large enough for all distances. They allow for the rounding of the tree's arithmetic.
 
 #include <algorithm>
 #include <array>

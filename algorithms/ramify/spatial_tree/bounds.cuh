@@ -20,8 +20,8 @@
 
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
-/// The bounding box of some points, the first of them that is not finite, and their smallest nonzero
-/// coordinate.
+/// The bounding box of some points, the first of them that is not finite, and their smallest
+/// nonzero coordinate.
 template <class Real, int dim>
 struct point_bounds {
   static constexpr unsigned long long none = ~0ull;

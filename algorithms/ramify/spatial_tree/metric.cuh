@@ -7,10 +7,11 @@
 /// plain_metric is the arithmetic of geometry.cuh. It serves queries whose squares are in the range
 /// of Real. scaled_metric serves all others, and periodic boxes: it multiplies each difference by a
 /// power of two, the scale, before it is squared. This does not change the rounding, so the results
-/// have the bits that the arithmetic of geometry.cuh would have with exponents of any size. The host
-/// chooses the metric for each call (metric_choice.cuh). All balls of a call have one scale, because
-/// they have one radius. A search for neighbors has a scale for each query. Each kernel is compiled
-/// for both metrics.
+/// have the bits that the arithmetic of geometry.cuh would have with exponents of any size.
+///
+/// The host chooses the metric for each call (metric_choice.cuh). All balls of a call have one
+/// scale, because they have one radius. A search for neighbors has a scale for each query. Each
+/// kernel is compiled for both metrics.
 ///
 /// In a periodic box the distance along an axis is that to the nearest image: min(d, period - d).
 /// The axes are independent and every operation is monotone, so decisions about boxes are valid for

@@ -87,9 +87,9 @@ namespace ramify::inline RAMIFY_BUILD {
 ///     });
 ///
 /// One thread calls it; neighboring threads should have neighboring queries. `query` must be
-/// finite. The squares of all distances must be in the range of Real, because this function does not
-/// scale them. Scratch: a stack of at most 225 nodes in local memory. It neither synchronizes nor
-/// fails.
+/// finite. The squares of all distances must be in the range of Real, because this function
+/// does not scale them. Scratch: a stack of at most 225 nodes in local memory. It neither
+/// synchronizes nor fails.
 /// Complexity: O(log n + ranges) for evenly distributed points; O(n) in the worst case.
 template <class Real, int dim, class Found>
 __device__ void for_each_within(const spatial_tree_view<Real, dim>& tree,
