@@ -318,7 +318,7 @@ BOOST_AUTO_TEST_CASE(gases_have_their_masses_on_coarse_grids) {
   BOOST_TEST(std::abs(average[0] - 1.5) < 1e-12);
   const double s = L * (1 - std::exp(-0.05 / L)) / 2 / 0.05;
   const double s2 = L * (1 - std::exp(-0.1 / L)) / 8 / 0.05;
-  // Outer side: (1 + e)(1/2 - e); inner side: (2 - e)(-1/2 + e), with the means s of e and s2 of e^2.
+  // Outside (1 + e)(1/2 - e), inside (2 - e)(-1/2 + e), with the means s of e and s2 of e^2.
   const double momentum = 0.5 * (0.5 - 0.5 * s - s2) + 0.5 * (-1 + 2.5 * s - s2);
   BOOST_TEST(std::abs(average[1] - momentum) < 1e-5);
 }
