@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The reader of graphs: each format, files that it must not guess, and files with a mutation.
-#include <unistd.h>
-
 #include <boost/test/unit_test.hpp>
-#include <chrono>
 #include <cstdint>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <random>
 #include <string>
 #include <string_view>
@@ -15,7 +9,10 @@
 #include <variant>
 #include <vector>
 
+#include "effort.hpp"
 #include "graph_file.hpp"
+#include "mutations.hpp"
+#include "reader_table.hpp"
 #include "text_file.hpp"
 
 namespace {
@@ -30,17 +27,9 @@ const graph_file_options as_edges{.format = graph_format::edges};
 
 /// Reads a text from a file.
 common::graph_from_file read(std::string_view text, const graph_file_options& options = {}) {
-  const std::filesystem::path path =
-      std::filesystem::temp_directory_path() / ("graph_" + std::to_string(::getpid()));
-  std::ofstream(path, std::ios::binary) << text;
-  try {
-    auto made = common::read_graph(path, options);
-    std::filesystem::remove(path);
-    return made;
-  } catch (...) {
-    std::filesystem::remove(path);
-    throw;
-  }
+  const reader_tests::scratch_file file("ramify_graph");
+  file.write(text);
+  return common::read_graph(file.path, options);
 }
 
 ends ends_of(const common::edge_list& list) {
@@ -238,29 +227,23 @@ BOOST_AUTO_TEST_CASE(files_with_a_mutation) {
       "c c\np sp 3 2\na 1 2 5\na 2 3 6\n",
       "% sym posweighted\n% 2 3 3\n1 2 3 4\n2 3 1 1\n",
       "4 3 001\n2 1 3 1 4 1\n1 1\n1 1\n1 1\n"};
-  const char* const given = std::getenv("RAMIFY_MUTATION_SECONDS");
-  const double seconds = given == nullptr ? 0.3 : std::strtod(given, nullptr);
-  std::mt19937_64 random(1);
-  const std::string letters = "0123456789 \n%#,;{}'-+.eacp\t\r\0x";
-  const auto begin = std::chrono::steady_clock::now();
   std::size_t read_files = 0;
   std::size_t refused = 0;
-  while (std::chrono::steady_clock::now() - begin < std::chrono::duration<double>(seconds)) {
-    std::string text = seeds[random() % seeds.size()];
-    for (auto i = 1 + random() % 3; i > 0; --i) {
-      const auto at = random() % text.size();
-      const std::string letter(1, letters[random() % letters.size()]);
-      text.replace(at, random() % 2, random() % 3 == 0 ? "" : letter);
-    }
-    try {
-      const auto made = read(text, {.has_lengths = random() % 2 == 0});
-      for (const auto& [from, to] : made.list.edges) {
-        BOOST_REQUIRE(std::size_t(from) < made.list.vertices);
-        BOOST_REQUIRE(std::size_t(to) < made.list.vertices);
+  const tests::random_cases cases(3000);
+  for (std::uint64_t number = 0; cases.has(number); ++number) {
+    std::mt19937_64 random(number);
+    const std::string text = reader_tests::mutated(seeds[random() % seeds.size()], random);
+    BOOST_TEST_CONTEXT("mutation " << number) {
+      try {
+        const auto made = read(text, {.has_lengths = random() % 2 == 0});
+        for (const auto& [from, to] : made.list.edges) {
+          BOOST_TEST_REQUIRE(std::size_t(from) < made.list.vertices);
+          BOOST_TEST_REQUIRE(std::size_t(to) < made.list.vertices);
+        }
+        ++read_files;
+      } catch (const common::bad_input&) {
+        ++refused;
       }
-      ++read_files;
-    } catch (const common::bad_input&) {
-      ++refused;
     }
   }
   BOOST_TEST_MESSAGE(read_files << " files read, " << refused << " refused");

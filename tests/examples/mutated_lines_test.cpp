@@ -4,7 +4,7 @@
 // simple reading accepts must not be refused.
 //
 // Each reader is tested with a fixed number of changes. All readers together are then tested for
-// the number of seconds in the environment variable RAMIFY_MUTATION_SECONDS.
+// the number of seconds in the environment variable RAMIFY_FUZZ_SECONDS.
 #include <boost/test/unit_test.hpp>
 #include <cerrno>
 #include <cstdlib>
@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#include "effort.hpp"
 #include "mutations.hpp"
 #include "reader_table.hpp"
 #include "text_file.hpp"
@@ -267,16 +268,14 @@ BOOST_AUTO_TEST_SUITE(mutated_lines)
 BOOST_AUTO_TEST_CASE(all_readers) {
   const scratch_file file("ramify_mutated_line");
   const auto readers = text_readers();
-  const double seconds = more_seconds_per_reader() / static_cast<double>(readers.size());
   for (const text_reader& reader : readers) {
     std::uint64_t accepted = 0;
     std::uint64_t number = 0;
-    const stop_watch watch;
-    while (number < 500 || watch.seconds() < seconds) {
+    const tests::random_cases cases(500, 1 / static_cast<double>(readers.size()));
+    for (; cases.has(number); ++number) {
       BOOST_TEST_CONTEXT(reader.name << ", mutation " << number) {
         if (change_a_line(reader, file, number)) ++accepted;
       }
-      ++number;
     }
     BOOST_TEST(accepted >= number / 50, reader.name << ": " << accepted << " are accepted");
     BOOST_TEST(number - accepted >= number / 4);
