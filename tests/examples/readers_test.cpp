@@ -2,8 +2,8 @@
 // The readers of the example programs read files that are almost valid. Each reader must soon
 // return a result or an error message, and use memory in proportion to the file.
 //
-// Each reader is tested for half a second, or for the number of seconds in the environment variable
-// RAMIFY_FUZZ_SECONDS.
+// Each reader is tested with a fixed number of changes, and then for the number of seconds in the
+// environment variable RAMIFY_FUZZ_SECONDS.
 #include <algorithm>
 #include <array>
 #include <boost/test/unit_test.hpp>
