@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Shortest paths with lengths of type double and with 64-bit integers, and what a bucket reads.
 #include <boost/test/unit_test.hpp>
-#include <limits>
 
 #include "algorithm_calls.cuh"
 
@@ -14,8 +13,7 @@ using integers = std::vector<std::uint64_t>;
 
 /// The distance of a vertex that no path reaches.
 template <class T>
-constexpr T unreached = std::is_integral_v<T> ? std::numeric_limits<T>::max()
-                                              : std::numeric_limits<T>::infinity();
+constexpr T unreached = basic_paths_call<T>::none;
 
 /// Returns lengths of the edges: zero, small, or so large that float cannot hold their sums.
 template <class T>
