@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shortest paths with lengths of type double and with 64-bit integers, and what a bucket reads.
+// Shortest paths with lengths of type double and with 64-bit integers, and the cost of a bucket.
 #include <boost/test/unit_test.hpp>
+#include <limits>
 
 #include "algorithm_calls.cuh"
 
@@ -13,7 +14,8 @@ using integers = std::vector<std::uint64_t>;
 
 /// The distance of a vertex that no path reaches.
 template <class T>
-constexpr T unreached = basic_paths_call<T>::none;
+constexpr T unreached = std::is_integral_v<T> ? std::numeric_limits<T>::max()
+                                              : std::numeric_limits<T>::infinity();
 
 /// Returns lengths of the edges: zero, small, or so large that float cannot hold their sums.
 template <class T>
@@ -29,12 +31,12 @@ std::vector<T> wide_weights(const host_graph& graph) {
 }
 
 /// Returns a directed path of n vertices: each edge has the next length.
-host_graph directed_path(std::size_t n) {
+host_graph directed_path(std::size_t n, std::size_t isolated = 0) {
   edge_list edges;
   for (std::size_t v = 1; v < n; ++v) {
     edges.emplace_back(static_cast<std::int32_t>(v - 1), static_cast<std::int32_t>(v));
   }
-  return {"directed path", n, edges, false};
+  return {"directed path", n + isolated, edges, false};
 }
 
 template <class T>
@@ -45,29 +47,48 @@ std::vector<T> distances_of(const host_graph& graph, const std::vector<T>& weigh
   return download(call.distances);
 }
 
-#if !RAMIFY_ON_CUDA
+#if !RAMIFY_ON_CUDA  // a GPU reads the bits of all vertices in each bucket
 
-namespace family = ramify::detail::graph;
+namespace internals = ramify::detail::graph;
+using path_end = internals::path_end<float>;
+using path_state = internals::round_state<internals::sssp_state<float>>;
 
-/// Shortest paths with one more member.
-struct counting_program : family::graph_program<family::delta_stepping<float>, false> {
-  unsigned* reads = nullptr;  ///< words of far vertices that lanes have read
+/// The members of a program that the phase next_bucket reads.
+struct bucket_program {
+  struct {
+    const path_end* ends;
+    internals::far_vertices far;
+    bool adapts;
+  } search;
+  path_state* state;
+  unsigned vertices;
+  internals::frontier_writer next;
+  unsigned* words_read;
+
+  [[nodiscard]] __device__ internals::frontier_writer writer_of(unsigned /*round*/) const {
+    return next;
+  }
 };
 
-/// The phase that makes the frontier of the next bucket. It counts what it reads.
-struct counting_bucket : family::next_bucket<float> {
-  __device__ explicit counting_bucket(const counting_program& program)
-      : family::next_bucket<float>(program), reads(program.reads) {}
+/// The phase next_bucket; counts the words of the bitmap that it reads.
+struct counting_bucket : internals::next_bucket<float> {
+  __device__ explicit counting_bucket(const bucket_program& program)
+      : internals::next_bucket<float>(program), words_read(program.words_read) {}
+
   [[nodiscard]] __device__ unsigned vertices_of(unsigned word) const {
-    atomicAdd(reads, 1u);
-    return family::next_bucket<float>::vertices_of(word);
+    atomicAdd(words_read, 1u);
+    return internals::next_bucket<float>::vertices_of(word);
   }
 
-  unsigned* reads;
+  unsigned* words_read;
 };
 
-__global__ void begin_bucket(counting_program program) {
-  family::visit_words<counting_bucket>(program);
+__global__ void mark_as_far(internals::far_vertices far, unsigned first, unsigned second) {
+  far.mark(first);
+  far.mark(second);
+}
+__global__ void begin_bucket(bucket_program program) {
+  internals::visit_words<counting_bucket>(program);
 }
 
 #endif
@@ -168,49 +189,58 @@ BOOST_AUTO_TEST_CASE(bad_lengths_of_type_double_are_refused) {
   }
 }
 
-#if !RAMIFY_ON_CUDA  // a GPU reads the bits of all vertices in each bucket
+BOOST_AUTO_TEST_CASE(the_width_of_buckets_decides_their_number) {
+  const host_graph graph = directed_path(400);
+  for (const auto& [delta, buckets] : {std::pair{1e9, 1u}, {1.0, 400u}}) {
+    ramify::sssp_config config;
+    config.delta = delta;
+    const paths_call call(graph, config, std::vector<float>(graph.targets.size(), 1));
+    BOOST_TEST(call.start().get().buckets == buckets);
+  }
+}
 
-// 200,400 vertices have 6,263 words in 196 groups. Two of the vertices are far, in different groups.
-BOOST_AUTO_TEST_CASE(a_bucket_reads_only_the_groups_that_have_far_vertices) {
-  constexpr unsigned n = 200'400;
-  constexpr unsigned near_one = 5'000;   // in group 4
-  constexpr unsigned far_one = 150'000;  // in group 146
-  const auto distance_of = [](float d) { return family::path_end<float>::of(d, 0); };
-  std::vector<family::path_end<float>> ends(n, distance_of(infinity));
-  ends[near_one] = distance_of(5);
-  ends[far_one] = distance_of(9);
-  std::vector<unsigned> words(n / 32 + 1), groups(n / 32768 + 1), reads(1);
+#if !RAMIFY_ON_CUDA
+
+// The bitmap of 200,000 vertices has 6,250 words. A bucket reads the 32 words of each group of
+// 1,024 vertices that has a far vertex, before and after it visits them, and no other word.
+BOOST_AUTO_TEST_CASE(a_bucket_reads_only_groups_with_far_vertices) {
+  constexpr unsigned n = 200'000, first = 5'000, second = 150'000;
+  std::vector<path_end> ends(n, path_end::of(unreached<float>, path_end::none));
+  ends[first] = path_end::of(1.5f, 0);
+  ends[second] = path_end::of(7.5f, 0);
+  std::vector<unsigned> words(n / 32), groups(n / 32768 + 1);
   std::vector<std::int64_t> offsets(n + 1);
-  std::vector<std::int32_t> frontier(n);
-  std::vector<family::edge_count> first_edges(n);
-  family::delta_stepping<float>::state state;
-  state.own.delta = state.own.bucket_end = 1;
-  state.own.nearest_far = family::length_bits<float>::of(5);
-
-  counting_program program;
-  program.state = &state;
-  program.out.offsets = offsets.data();
-  program.vertices = n;
-  for (auto& list : program.lists) list = {frontier.data(), first_edges.data()};
-  program.search.ends = ends.data();
-  program.search.far = {words.data(), groups.data()};
-  program.reads = reads.data();
-  for (const unsigned v : {near_one, far_one}) program.search.far.mark(v);
-
-  // In each of the two groups, 32 lanes read a word, and read it again after the visits.
-  BOOST_TEST_REQUIRE(bool(ramify::launch(begin_bucket, {3, 32}, nullptr, program)));
-  BOOST_TEST(reads[0] == 2u * 64);
-  BOOST_TEST(state.sizes[1].vertices() == 1u);
-  BOOST_TEST(frontier[0] == std::int32_t(near_one));
-  BOOST_TEST(state.own.nearest_far_after == family::length_bits<float>::of(9));
-  // The next bucket reads only the group of the vertex that is still far.
-  state.own.nearest_far = state.own.nearest_far_after;
-  state.own.bucket_end = 9;
-  reads[0] = 0;
-  BOOST_TEST_REQUIRE(bool(ramify::launch(begin_bucket, {3, 32}, nullptr, program)));
-  BOOST_TEST(reads[0] == 64u);
-  BOOST_TEST(state.sizes[1].vertices() == 2u);
-  BOOST_TEST(frontier[1] == std::int32_t(far_one));
+  std::vector<std::int32_t> frontier(2);
+  std::vector<internals::edge_count> first_edge(2);
+  internals::frontier_size size{};
+  path_state state;
+  state.own.delta = 1;
+  unsigned words_read = 0;
+  const internals::far_vertices far{words.data(), groups.data()};
+  const bucket_program program{
+      {ends.data(), far, false},
+      &state,
+      n,
+      {{offsets.data(), nullptr}, {frontier.data(), first_edge.data()}, &size},
+      &words_read};
+  const auto run = [](auto kernel, unsigned threads, const auto&... arguments) {
+    ramify::check(ramify::launch(kernel, {1, threads}, nullptr, arguments...).code(), "launch");
+    ramify::check(cudaStreamSynchronize(nullptr), "waiting");
+  };
+  run(mark_as_far, 1, far, first, second);
+  const auto words_of_bucket = [&](float begin, float nearest) {
+    state.own.bucket_end = begin;
+    state.own.nearest_far = internals::length_bits<float>::of(nearest);
+    words_read = 0;
+    run(begin_bucket, internals::tuning::threads, program);
+    return words_read;
+  };
+  BOOST_TEST(words_of_bucket(1, 1.5f) == 128u);
+  BOOST_TEST(size.vertices() == 1u);
+  BOOST_TEST(words_of_bucket(7, 7.5f) == 64u);
+  BOOST_TEST(size.vertices() == 2u);
+  BOOST_TEST(words_of_bucket(8, 9) == 0u);
+  BOOST_TEST((frontier == std::vector<std::int32_t>{first, second}));
 }
 
 #endif
