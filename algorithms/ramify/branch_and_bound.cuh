@@ -69,8 +69,8 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// A search that branch_and_bound_async() has started. Movable; a moved-from run may only be
-/// destroyed. Destroying a run before get() checks nothing.
+/// A search that branch_and_bound_async() has started. Movable; get() of a moved-from run throws
+/// std::logic_error. Destroying a run before get() checks nothing.
 template <class Node, class Problem>
 class [[nodiscard("call get(): it waits, checks and returns the result")]] branch_and_bound_run {
   using search_node = detail::branch_and_bound::search_node<Node>;
@@ -80,7 +80,6 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] branc
   using incumbent = detail::branch_and_bound::shared_incumbent;
   using traversal =
       traverse_run<search_node, expand, visit, detail::branch_and_bound::better_leaf, total>;
-  static_assert(std::is_trivially_copyable_v<Node>, "device memory holds plain bits");
 
  public:
   /// Starts a run; see branch_and_bound_async().
