@@ -146,10 +146,9 @@ __device__ quadrature_point<Program::dimensions> point_of(const Program& program
   return point_in(program.regions.boxes[region], static_cast<unsigned>(number % Program::points));
 }
 
-/// Returns the state at the end of a round: whether the quadrature is complete, or the next round
-/// is
-/// a check, or the share of each region in the next round. `total` has the sums over all regions.
-/// One thread calls it.
+/// Returns the state at the end of a round. The quadrature is complete, or the next round is a
+/// check, or the state has the share of each region in the next round. `total` has the sums over
+/// all regions. One thread calls it.
 template <class Program>
 __device__ round_state judge_round(const Program& program, round_state now, const bounded& total) {
   now.due = phase::select;
