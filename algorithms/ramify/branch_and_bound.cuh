@@ -34,9 +34,10 @@
 ///            the nodes that cannot lead to a better leaf. The number also has the first bits of
 ///            the leaf's path, so most nodes of equal bound are pruned, too.
 /// Limits     config.limits ends a search early: result.solution is the best leaf so far, if there
-///            is one, result.proof.bound a bound of the values of all leaves, and result.proof says
-///            whether the solution is optimal. The children of nodes that were expanded before are
-///            still visited. A captured search has the limits in each launch.
+///            is one, and result.proof.bound is a bound of the values of all leaves.
+///            result.proof.is_optimal states whether the solution is optimal. The children of nodes
+///            that were expanded before are still visited. A captured search has the limits in each
+///            launch.
 /// Paths      the product of the degrees of all nodes from the root to a leaf must be less than
 ///            2^64: for example 63 levels of two children, or all orders of 20 jobs.
 /// Scratch    a few numbers, one Node, and the scratch memory of a traversal (ramify/traverse.cuh).

@@ -52,6 +52,7 @@ template <class Number>
 inline constexpr bool is_whole =
     std::is_integral_v<std::remove_cvref_t<Number>>&& holds_numbers_of<Number, std::int64_t>;
 
+/// States which requirements the types of a call meet.
 template <class Node, class Problem>
 struct argument_types {
   static constexpr bool branches =
@@ -73,7 +74,7 @@ struct argument_types {
                                     has_whole_value;
 };
 
-/// The same, with a sentence of the compiler for each requirement that is not met.
+/// Reports each requirement that the types do not meet by a sentence of the compiler.
 template <class Node, class Problem>
 struct checked_types : argument_types<Node, Problem> {
   using types = argument_types<Node, Problem>;

@@ -67,6 +67,7 @@ struct leaf_value<Node, Problem> {
 template <class Node, class Problem>
 using value_of = typename leaf_value<Node, Problem>::type;
 
+/// States which requirements the types of a call meet.
 template <class Node, class Problem>
 struct argument_types {
   static constexpr bool splits =
@@ -90,7 +91,7 @@ struct argument_types {
                                     holds_combined;
 };
 
-/// The same, with a sentence of the compiler for each requirement that is not met.
+/// Reports each requirement that the types do not meet by a sentence of the compiler.
 template <class Node, class Problem>
 struct checked_types : argument_types<Node, Problem> {
   using types = argument_types<Node, Problem>;

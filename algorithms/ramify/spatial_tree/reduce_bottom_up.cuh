@@ -66,6 +66,7 @@ __global__ void reduce_nodes(spatial_tree_view<Real, dim> tree, Fold fold, unsig
 template <class Fold>
 using fold_value = std::remove_cvref_t<decltype(std::declval<const Fold&>().of_point(0u))>;
 
+/// States which requirements a fold meets.
 template <class Fold>
 struct fold_types {
   static constexpr bool has_values = requires(const Fold& fold, std::uint32_t i) {
@@ -84,7 +85,7 @@ struct fold_types {
   static constexpr bool are_valid = has_values && combines && holds_sums;
 };
 
-/// The same, with a sentence of the compiler for each requirement that is not met.
+/// Reports each requirement that the types do not meet by a sentence of the compiler.
 template <class Fold>
 struct checked_fold : fold_types<Fold> {
   static_assert(fold_types<Fold>::has_values,

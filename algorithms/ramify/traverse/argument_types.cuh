@@ -32,6 +32,7 @@ template <class Node, class Visit, class Value>
   }
 }
 
+/// States which requirements the types of a call meet.
 template <class Node, class Expand, class Visit, class Reduce, class Value>
 struct argument_types {
   static constexpr bool expands = has_degree<Node, Expand> && has_child<Node, Expand>;
@@ -50,7 +51,7 @@ struct argument_types {
                                     holds_sums;
 };
 
-/// The same, with a sentence of the compiler for each requirement that is not met.
+/// Reports each requirement that the types do not meet by a sentence of the compiler.
 template <class Node, class Expand, class Visit, class Reduce, class Value>
 struct checked_types : argument_types<Node, Expand, Visit, Reduce, Value> {
   using types = argument_types<Node, Expand, Visit, Reduce, Value>;
