@@ -40,8 +40,9 @@ struct point_bounds {
   };
 
   __host__ __device__ static point_bounds of(const point<Real, dim>& p, unsigned long long index) {
+    constexpr Real greatest = std::numeric_limits<Real>::max();
     bool finite = true;
-    Real least = std::numeric_limits<Real>::max();
+    Real least = greatest;
     for (int axis = 0; axis < dim; ++axis) {
       finite = finite && p.x[axis] - p.x[axis] == 0;
       const Real magnitude = p.x[axis] < 0 ? -p.x[axis] : p.x[axis];

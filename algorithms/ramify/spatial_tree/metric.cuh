@@ -49,8 +49,9 @@ __host__ __device__ inline int exponent_of(double x) {
 /// [other_lower, other_upper].
 __host__ __device__ inline int exponent_of_reach(double lower, double upper, double other_lower,
                                                  double other_upper) {
+  constexpr double largest = std::numeric_limits<double>::max();
   const double reach = greater_of(upper - other_lower, other_upper - lower);
-  if (reach <= std::numeric_limits<double>::max()) return exponent_of(reach);
+  if (reach <= largest) return exponent_of(reach);
   // The difference overflows, its half does not.
   return 1 + exponent_of(greater_of(upper / 2 - other_lower / 2, other_upper / 2 - lower / 2));
 }
