@@ -271,7 +271,7 @@ BOOST_AUTO_TEST_CASE(all_readers) {
   for (const text_reader& reader : readers) {
     std::uint64_t accepted = 0;
     std::uint64_t number = 0;
-    const tests::random_cases cases(500, 1 / static_cast<double>(readers.size()));
+    const tests::random_cases cases(300, 1 / static_cast<double>(readers.size()));
     for (; cases.has(number); ++number) {
       BOOST_TEST_CONTEXT(reader.name << ", mutation " << number) {
         if (change_a_line(reader, file, number)) ++accepted;
