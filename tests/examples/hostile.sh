@@ -672,7 +672,7 @@ done <<'TABLE'
 0 ~ - ~ solve knapsack --input - --backend cpu --output - <in/pairs 2>report && grep -q '^profit: 2' report
 3 ~ in/utf16 is text in UTF-16; convert it to UTF-8 ~ solve flow-shop --input in/utf16
 3 ~ in/nul, line 2: '\x002' is not a list of whole numbers ~ solve flow-shop --input in/nul
-3 ~ in/huge, line 1: '99999999999999999999999' is not a list of whole numbers ~ solve flow-shop --input in/huge
+3 ~ in/huge, line 1: '99999999999999999999999' has a number of '99999999999999999999999', which is not in [-9223372036854775808, 9223372036854775807] ~ solve flow-shop --input in/huge
 3 ~ No such file ~ solve knapsack --input nowhere
 5 ~ readonly ~ solve knapsack --output readonly
 5 ~ cannot write standard output: No space left on device ~ solve queens --backend cpu >/dev/full
