@@ -44,7 +44,11 @@ struct scratch_file {
   scratch_file(const scratch_file&) = delete;
   scratch_file& operator=(const scratch_file&) = delete;
 
-  void write(std::string_view content) const { std::ofstream(path, std::ios::binary) << content; }
+  /// Writes a new file, because some file systems write the data of a truncated file to the disk.
+  void write(std::string_view content) const {
+    std::filesystem::remove(path);
+    std::ofstream(path, std::ios::binary) << content;
+  }
 };
 
 /// Returns all digits of a whole number, and 17 significant digits of another number.
