@@ -82,7 +82,8 @@ BOOST_AUTO_TEST_CASE(lists_of_edges) {
        {"0 1\n1 2\n", "0,1\n1,2", "0;1\r\n1;2\r\n", "# c\n\n0\t1\n% c\n+1 2\n",
         "\xef\xbb\xbf"
         "0 1\n1 2\n",
-        "0 1 {}\n1 2 {}\n", "0 1 {'weight': 3}\n1 2 {'color': 'a, b'}\n", "0,1,{}\n1,2,{}\n"}) {
+        "0 1 {}\n1 2 {}\n", "0 1 {'weight': 3}\n1 2 {'color': 'a, b'}\n", "0,1,{}\n1,2,{}\n",
+        "0 1 {'color': 'a;b', 'weight': 3}\n1 2 {}\n", "0 1 {'color': ',,'}\n1 2 {}\n"}) {
     check(text, 3, false, edges);
   }
   check("0 1 x\n1 2 -3\n", 3, false, edges);  // lengths that are not needed are not read
@@ -97,6 +98,9 @@ BOOST_AUTO_TEST_CASE(lists_of_edges) {
   refuse("0 1 {'weight': 3\n", "attributes that do not end with }");
   refuse("0 1 {'weight': x}\n", "has a length of 'x', which is not a number", with_lengths);
   refuse("0,,1\n", "empty field");
+  refuse("0 1\n0 1048576\n",
+         "line 2: '0 1048576' names vertex 1048576, but a file of 2 edges must name vertices below "
+         "1048576, unless --vertices states their number");
 }
 
 // A first line that states the size of the rest may be meant as a header.
@@ -154,6 +158,10 @@ BOOST_AUTO_TEST_CASE(kinds_of_matrix_market) {
   refuse(banner + "coordinate real general\n2 2 1\n2 1 -7\n", "not at least 0", with_lengths);
   refuse(banner + "coordinate real general\n2 2 1\n2 1\n", "is not an entry");
   refuse(banner + "coordinate real general\n2 3 1\n", "is not the size of a square matrix");
+  // Comments are those of all files.
+  check(banner + "coordinate real general\n# 5,,;\n2 2 2\n%\n2 1 -7\n # 1\n2 2 4\n", 2, false,
+        edges);
+  refuse("%%MatrixMarket matrix,,coordinate real general\n2 2 0\n", "line 1: ");
 }
 
 BOOST_AUTO_TEST_CASE(dimacs_files) {
@@ -171,6 +179,10 @@ BOOST_AUTO_TEST_CASE(konect_files) {
   check("% asym positive\n1 2 4 1082040961\n1 2\t1\t7\n", 2, false, {{0, 1}, {0, 1}});
   check_lengths<float>("% asym positive\n1 2 4 1082040961\n", {1});  // the column counts edges
   check_lengths<float>("% asym posweighted\n1 2 4 1082040961\n", {4});
+  // Comments have any text.
+  check("% sym unweighted\n% see a;b, c,,\n# 1 2 3\n1 2\n%;,\n3 2\n", 3, true, {{0, 1}, {2, 1}});
+  check("% sym unweighted, of 2; of 3\n0 1\n", 2, false, {{0, 1}});  // a comment of a list
+  refuse("% asym positive\n1 2 4 x\n", "line 2: '1 2 4 x' has a time of 'x'");
   refuse("% bip unweighted\n1 1\n", "bipartite");
   refuse("% sym unweighted\n% 3 3 3\n1 2\n", "has 1 edges; its size states 3");
   refuse("1 2\n", "is not after the header", {.format = graph_format::konect});
@@ -180,6 +192,7 @@ BOOST_AUTO_TEST_CASE(metis_files) {
   // The star of vertex 1. Lines have one or three words, so this is no list of edges.
   check("% star\n4 3\n2 3 4\n1\n1\n1\n", 4, true, {{0, 1}, {0, 2}, {0, 3}});
   check("3 1\n2\n1\n\n", 3, true, {{0, 1}});
+  check("# two vertices\n3 1\n2\n#\n1\n\n", 3, true, {{0, 1}});
   check_lengths<float>("3 2 001\n2 9\n1 9 3 4\n2 4\n", {9, 4});
   check("2 1 11 2\n5 5 2 9\n6 6 1 9\n", 2, true, {{0, 1}});
   const graph_file_options metis{.format = graph_format::metis};

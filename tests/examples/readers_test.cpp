@@ -183,6 +183,22 @@ BOOST_AUTO_TEST_CASE(edges) {
   });
 }
 
+BOOST_AUTO_TEST_CASE(knapsacks) {
+  try_file("2 269\n55 95\r\n# an item\n10,4\n", [](const fs::path& path) {
+    for (const auto& [weight, profit] : common::read_knapsack(path).instance.items) {
+      BOOST_TEST((weight >= 0 && profit >= 0));
+    }
+  });
+}
+
+BOOST_AUTO_TEST_CASE(flow_shops_of_taillard) {
+  try_file("jobs, machines; seed :\n3 2 12345 9 9\ntimes :\n1 4 3\n1\t1 2\n",
+           [](const fs::path& path) {
+             const auto shop = common::read_flow_shop(path).instance;
+             BOOST_TEST(shop.times.size() == shop.jobs * shop.machines);
+           });
+}
+
 // The largest number of a node is limited by the number of edges.
 BOOST_AUTO_TEST_CASE(sparse_edges) {
   const scratch_file file("ramify_sparse_edges");
