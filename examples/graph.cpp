@@ -9,12 +9,10 @@
 #include <algorithm>
 #include <charconv>
 #include <iostream>
-#include <limits>
 #include <optional>
 #include <ramify/graph.hpp>
 #include <random>
 #include <string>
-#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -38,11 +36,6 @@ struct results {
   common::edge_lengths distances{};
   std::vector<double> ranks{};
 };
-
-/// The distance of vertices that are not reached.
-template <class T>
-constexpr T infinite = std::is_integral_v<T> ? std::numeric_limits<T>::max()
-                                             : std::numeric_limits<T>::infinity();
 
 /// The report of one run.
 struct outcome {
@@ -110,12 +103,13 @@ outcome find_paths_of(const common::stored_graph& graph, const std::vector<T>& l
     check(common::paths_fault<T>(graph, static_cast<std::int32_t>(source), distances, to.parents,
                                  &rounding));
   }
-  outcome made{r,
-               {{"reached_vertices", r.reached},
-                {"buckets", r.buckets},
-                {"visited_edges", r.visited_edges},
-                {"delta", r.delta}},
-               traversed_edges(graph, [&](std::size_t v) { return distances[v] < infinite<T>; })};
+  outcome made{
+      r,
+      {{"reached_vertices", r.reached},
+       {"buckets", r.buckets},
+       {"visited_edges", r.visited_edges},
+       {"delta", r.delta}},
+      traversed_edges(graph, [&](std::size_t v) { return distances[v] < common::infinite<T>; })};
   if (o.verify) made.numbers["largest_relative_rounding"] = rounding;
   to.distances = std::move(distances);
   return made;
@@ -207,7 +201,7 @@ void write_table(std::ostream& out, std::size_t vertices, const results& r) {
       end = std::to_chars(end, last, array[v]).ptr;
     };
     const auto put_distance = [&]<class T>(const std::vector<T>& array) {
-      if (array.empty() || array[v] < infinite<T>) return put(array);
+      if (array.empty() || array[v] < common::infinite<T>) return put(array);
       end = std::ranges::copy(std::string_view(",inf"), end).out;
     };
     put(r.levels);

@@ -86,10 +86,8 @@ case $level in
   quick) tests=(-E "^($minutes|$slow)$") ;;
   ci) tests=(-E "^($minutes)$") ;;
   all)
-    export RAMIFY_MUTATION_SECONDS=60 # for each reader of input files
-    export RAMIFY_FUZZ_SECONDS=60 # for each comparison of random inputs with another method
+    export RAMIFY_FUZZ_SECONDS=60 # for each test of random cases
     export RAMIFY_RANDOM_SCHEDULES=100 RAMIFY_ALL_CASES=1
-    export RAMIFY_DIFFERENT_RANKS=60    # ranks with random differences
     export RAMIFY_QUADRATURE_SEEDS=4 ;; # members of each family of integrands
 esac
 if [ $level = quick ] && [ $has_gpu = no ]; then

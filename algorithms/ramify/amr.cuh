@@ -75,9 +75,9 @@ template <class Physics, class Criterion, int n>
 requires detail::amr::simulable<Physics, Criterion>
 class amr_run;
 
-/// Steps that amr_run::advance_async() has started. Movable; a moved-from object may only be
-/// destroyed. The amr_run must outlive it. If it is destroyed before get(), and its steps were not
-/// captured, the amr_run may only be destroyed.
+/// Steps that amr_run::advance_async() has started. Movable; get() of a moved-from object throws
+/// std::logic_error. The amr_run must outlive it. If it is destroyed before get(), and its steps
+/// were not captured, the amr_run may only be destroyed.
 template <class Physics, class Criterion, int n>
 class [[nodiscard("call get(): it waits, checks and completes the steps")]] amr_advance {
  public:

@@ -34,9 +34,10 @@
 ///            the nodes that cannot lead to a better leaf. The number also has the first bits of
 ///            the leaf's path, so most nodes of equal bound are pruned, too.
 /// Limits     config.limits ends a search early: result.solution is the best leaf so far, if there
-///            is one, result.proof.bound a bound of the values of all leaves, and result.proof says
-///            whether the solution is optimal. The children of nodes that were expanded before are
-///            still visited. A captured search has the limits in each launch.
+///            is one, and result.proof.bound is a bound of the values of all leaves.
+///            result.proof.is_optimal states whether the solution is optimal. The children of nodes
+///            that were expanded before are still visited. A captured search has the limits in each
+///            launch.
 /// Paths      the product of the degrees of all nodes from the root to a leaf must be less than
 ///            2^64: for example 63 levels of two children, or all orders of 20 jobs.
 /// Scratch    a few numbers, one Node, and the scratch memory of a traversal (ramify/traverse.cuh).
@@ -69,8 +70,8 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// A search that branch_and_bound_async() has started. Movable; a moved-from run may only be
-/// destroyed. Destroying a run before get() checks nothing.
+/// A search that branch_and_bound_async() has started. Movable; get() of a moved-from run throws
+/// std::logic_error. Destroying a run before get() checks nothing.
 template <class Node, class Problem>
 class [[nodiscard("call get(): it waits, checks and returns the result")]] branch_and_bound_run {
   using search_node = detail::branch_and_bound::search_node<Node>;
@@ -80,7 +81,6 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] branc
   using incumbent = detail::branch_and_bound::shared_incumbent;
   using traversal =
       traverse_run<search_node, expand, visit, detail::branch_and_bound::better_leaf, total>;
-  static_assert(std::is_trivially_copyable_v<Node>, "device memory holds plain bits");
 
  public:
   /// Starts a run; see branch_and_bound_async().

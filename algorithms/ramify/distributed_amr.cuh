@@ -42,6 +42,7 @@
 #include <limits>
 #include <memory>
 #include <ramify/amr.cuh>
+#include <ramify/amr/argument_types.cuh>
 #include <ramify/amr/begin_run.cuh>
 #include <ramify/amr/broadcast_state.cuh>
 #include <ramify/amr/distributed_config.hpp>
@@ -92,6 +93,7 @@ namespace ramify::inline RAMIFY_BUILD {
 /// The template parameters are those of amr_run.
 template <class Physics, class Criterion = gradient_criterion<Physics>,
           int n = default_block_cells<Physics>>
+requires detail::amr::simulable<Physics, Criterion>
 class distributed_amr_run {
  public:
   static constexpr int dim = Physics::dimensions;
@@ -112,6 +114,9 @@ class distributed_amr_run {
                       const Initial& initial, const amr_config& config,
                       cudaStream_t stream = nullptr)
       : distributed_amr_run(ranks, physics, criterion, config, stream, false) {
+    static_assert(detail::amr::is_initial_state<Physics, Initial>,
+                  "distributed_amr_run: the initial state needs values operator()(const real "
+                  "(&where)[dimensions]) const");
     detail::amr::build_mesh(*parts_, detail::amr::fill_from_initial_state<Initial>{initial});
     name_route();
   }

@@ -40,7 +40,7 @@
 #include <ramify/cluster/communicator.hpp>
 #include <ramify/cluster/kernel_backend.cuh>
 #include <ramify/distributed_branch_and_bound/config.hpp>
-#include <ramify/distributed_traverse/settings.hpp>
+#include <ramify/distributed_branch_and_bound/settings.hpp>
 #include <ramify/distributed_traverse/shared_rounds.cuh>
 #include <ramify/runtime/buffer.cuh>
 #include <type_traits>
@@ -77,19 +77,15 @@ template <class Node, class Problem>
 distributed_branch_and_bound_result<Node> distributed_branch_and_bound(
     communicator& comm, const Node& root, const Problem& problem, cudaStream_t stream = nullptr,
     const distributed_branch_and_bound_config& config = {}) {
-  static_assert(std::is_trivially_copyable_v<Node>, "device memory holds plain bits");
   namespace search = detail::branch_and_bound;
+  static_assert(search::checked_types<Node, Problem>::are_valid);
   namespace traversal = detail::distributed_traverse;
   using search_node = search::search_node<Node>;
   using tree_type =
       detail::traverse::limited_traversal<search_node, search::expand_node<Node, Problem>,
                                           search::visit_node<Node, Problem>, search::better_leaf,
                                           search::search_total>;
-  shared_settings settings("distributed_branch_and_bound");
-  settings.add("distributed_branch_and_bound: the size of a node", sizeof(Node));
-  traversal::add_fields(settings, "distributed_branch_and_bound_config.", config.of_traversal());
-  settings.add("distributed_branch_and_bound_config.lower", config.lower);
-  settings.add("distributed_branch_and_bound_config.upper", config.upper);
+  shared_settings settings = search::settings_of(config, sizeof(Node));
   traversal::add_number(settings, "distributed_branch_and_bound: root", root);
   comm.require_equal(settings);
   validate(config);

@@ -56,6 +56,7 @@ distributed_sort_report distributed_sort_pairs(communicator& comm, device_buffer
                                                cudaStream_t stream = nullptr,
                                                const distributed_sort_config& config = {}) {
   namespace family = detail::distributed_sort;
+  static_assert(detail::quicksort::checked_types<Key, Value, Compare>::are_valid);
   using elements = family::rank_elements<Key, Value>;
   comm.require_equal(
       family::settings_of(config, sizeof(Key), elements::has_values ? sizeof(Value) : 0));

@@ -51,6 +51,7 @@
 #include <ramify/distributed_traverse/config.hpp>
 #include <ramify/distributed_traverse/settings.hpp>
 #include <ramify/distributed_traverse/shared_rounds.cuh>
+#include <ramify/traverse/argument_types.cuh>
 
 namespace ramify::inline RAMIFY_BUILD {
 
@@ -70,6 +71,7 @@ distributed_traverse_result<Value> distributed_traverse(
     const Reduce& reduce, const Value& identity, cudaStream_t stream = nullptr,
     const distributed_traverse_config& config = {}) {
   namespace family = detail::distributed_traverse;
+  static_assert(detail::traverse::checked_types<Node, Expand, Visit, Reduce, Value>::are_valid);
   using traversal = detail::traverse::limited_traversal<Node, Expand, Visit, Reduce, Value>;
   shared_settings settings = family::settings_of(config, sizeof(Node));
   family::add_number(settings, "distributed_traverse: root", root);

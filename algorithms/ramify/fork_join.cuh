@@ -71,8 +71,8 @@ struct fork_join_result {
   fork_join_report report;
 };
 
-/// A run that fork_join_async() has started. Movable; a moved-from run may only be destroyed.
-/// Destroying a run before get() checks nothing.
+/// A run that fork_join_async() has started. Movable; get() of a moved-from run throws
+/// std::logic_error. Destroying a run before get() checks nothing.
 template <class Node, class Problem>
 class [[nodiscard("call get(): it waits, checks and returns the result")]] fork_join_run {
   using Value = detail::fork_join::value_of<Node, Problem>;
@@ -81,10 +81,6 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] fork_
                                  detail::fork_join::expand_node<Node, Problem>,
                                  detail::fork_join::visit_node<Node, Problem>,
                                  detail::fork_join::add_leaves, unsigned long long>;
-  static_assert(std::is_trivially_copyable_v<Value>, "device memory holds plain bits");
-  static_assert(detail::fork_join::holds_combined<Node, Problem>,
-                "fork_join: the type that leaf() returns decides the type of all results, which "
-                "cannot hold what combine() returns; let leaf() return that type");
 
  public:
   /// Starts a run; see fork_join_async().

@@ -46,9 +46,9 @@
 /// Errors        std::invalid_argument for a bad argument, an offset that decreases, a target that
 ///               is no vertex, a weight that is negative or not a number, and an integer distance
 ///               that is too large. The message names the field, the smallest index or the vertex,
-///               and no output is written. unavailable if the device
-///               route is requested without -rdc=true. cuda_error and device_launch_error: after
-///               these the outputs are undefined.
+///               and no output is written. unavailable if the device route is requested without
+///               -rdc=true. cuda_error and device_launch_error: after these the outputs are
+///               undefined.
 /// Complexity    The check of the arrays reads each element once; check_graph = false omits it.
 ///               Search: O(n + m) work of top-down levels, in as many dependent steps as there are
 ///               levels; bottom-up levels stop at the first closed neighbor. Paths: O(n + m) work
@@ -191,7 +191,8 @@ inline basic_sssp_run<double> shortest_paths_async(
   return detail::graph::start_paths(graph, weights, source, results, stream, config, scratch);
 }
 
-/// Starts to compute the shortest paths for lengths that are 64-bit integers; see the function for float.
+/// Starts to compute the shortest paths for lengths that are 64-bit integers; see the function for
+/// float.
 inline basic_sssp_run<std::uint64_t> shortest_paths_async(
     const graph_view& graph, std::span<const std::uint64_t> weights, std::int64_t source,
     const basic_sssp_arrays<std::uint64_t>& results, cudaStream_t stream = nullptr,

@@ -130,8 +130,8 @@ class image_run : public runtime::basic_run<image_memory> {
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// An image that mandelbrot_async() has started. Movable; a moved-from run may only be destroyed.
-/// Destroying a run before get() checks nothing.
+/// An image that mandelbrot_async() has started. Movable; get() of a moved-from run throws
+/// std::logic_error. Destroying a run before get() checks nothing.
 class [[nodiscard("call get(): it waits, checks and returns the report")]] mandelbrot_run {
  public:
   /// Starts a run; see mandelbrot_async().

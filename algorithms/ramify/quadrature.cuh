@@ -87,17 +87,14 @@ namespace ramify::detail::quadrature::inline RAMIFY_BUILD {
   return {{.graph_iterations = 4 * rounds, .graph_loops = 1}, device, route::flat};
 }
 
-}  // namespace ramify::detail::quadrature::inline RAMIFY_BUILD
-
-namespace ramify::detail::quadrature::inline RAMIFY_BUILD {
-
+/// States which requirements the types of a call meet.
 template <unsigned d, class Integrand>
 struct argument_types {
   static constexpr bool is_function = is_callable<double, Integrand, const quadrature_point<d>&>;
   static constexpr bool are_valid = is_function && std::is_trivially_copyable_v<Integrand>;
 };
 
-/// The same, with a sentence of the compiler for each requirement that is not met.
+/// Reports each requirement that the types do not meet by a sentence of the compiler.
 template <unsigned d, class Integrand>
 struct checked_types : argument_types<d, Integrand> {
   using types = argument_types<d, Integrand>;
@@ -112,8 +109,8 @@ struct checked_types : argument_types<d, Integrand> {
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// A quadrature that quadrature_async() has started. Movable; a moved-from run may only be
-/// destroyed. Destroying a run before get() checks nothing.
+/// A quadrature that quadrature_async() has started. Movable; get() of a moved-from run throws
+/// std::logic_error. Destroying a run before get() checks nothing.
 template <unsigned d, class Integrand>
 class [[nodiscard("call get(): it waits, checks and returns the result")]] quadrature_run {
   static_assert(1 <= d && d <= max_quadrature_dimensions, "one to eight dimensions");

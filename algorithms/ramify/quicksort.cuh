@@ -72,8 +72,8 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// A quicksort that quicksort_async() or quicksort_pairs_async() started. Movable; a moved-from
-/// object may only be destroyed. The destructor neither waits for the sort nor checks it.
+/// A quicksort that quicksort_async() or quicksort_pairs_async() started. Movable; get() of a
+/// moved-from run throws std::logic_error. The destructor neither waits for the sort nor checks it.
 template <class Key, class Value, class Compare>
 class [[nodiscard(
     "call get(): it waits for the sort, checks it and returns the report")]] quicksort_run {

@@ -112,8 +112,8 @@ class spatial_tree {
   built_tree built_;
 };
 
-/// A build that spatial_tree_async() started. Movable; a moved-from object may only be destroyed.
-/// The destructor neither waits for the build nor checks it.
+/// A build that spatial_tree_async() started. Movable; get() of a moved-from run throws
+/// std::logic_error. The destructor neither waits for the build nor checks it.
 template <class Real, int dim>
 class [[nodiscard(
     "call get(): it waits for the build, checks it and returns the tree")]] spatial_tree_run {

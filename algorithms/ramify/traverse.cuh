@@ -33,8 +33,8 @@
 ///            of a block get the same object, also those that run concurrently.
 /// reduce     reduce(Value, Value) -> Value: associative and commutative, with `identity`. Value is
 ///            the type of `identity`, trivially copyable. If it is a number type that cannot hold
-///            the results of visit and reduce, a static_assert refuses the call. Floating-point sums
-///            differ in round-off from run to run.
+///            the results of visit and reduce, a static_assert refuses the call. Floating-point
+///            sums differ in round-off from run to run.
 /// Scratch    two lists of frontier nodes, each with twice the stack entries of a full device, 32
 ///            frontier nodes for each quarter of a multiprocessor, and one Value for each warp of a
 ///            full device: independent of the size of the tree. It comes from Ramify's
@@ -73,9 +73,9 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// A traversal that traverse_async() has started. Movable; a moved-from run may only be destroyed.
-/// Destroying a run before get() checks nothing. The destructor waits only if a graph launches the
-/// grids of the flat route.
+/// A traversal that traverse_async() has started. Movable; get() of a moved-from run throws
+/// std::logic_error. Destroying a run before get() checks nothing. The destructor waits only if a
+/// graph launches the grids of the flat route.
 template <class Node, class Expand, class Visit, class Reduce, class Value>
 class [[nodiscard("call get(): it waits, checks and returns the result")]] traverse_run {
   using traversal = detail::traverse::traversal<Node, Expand, Visit, Reduce, Value>;

@@ -47,11 +47,6 @@ std::string parents_fault(std::int32_t source, std::span<const std::int32_t> par
   return {};
 }
 
-/// The distance of a vertex that is not reached.
-template <class T>
-constexpr T infinite = std::is_integral_v<T> ? std::numeric_limits<T>::max()
-                                             : std::numeric_limits<T>::infinity();
-
 /// Compares a + b with a distance. Returns -1, 0 or 1 if the sum is smaller, equal or larger. Sums
 /// that differ by the rounding of one addition are equal. The comparison of integers has no sum
 /// that could be too large; that of floating-point numbers has more digits than they have.

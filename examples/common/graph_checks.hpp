@@ -6,12 +6,19 @@
 /// algorithms.
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
+#include <type_traits>
 
 #include "graphs.hpp"
 
 namespace common {
+
+/// The distance of a vertex that is not reached.
+template <class T>
+inline constexpr T infinite = std::is_integral_v<T> ? std::numeric_limits<T>::max()
+                                                    : std::numeric_limits<T>::infinity();
 
 /// Checks a breadth-first search as Graph 500 does: (1) parents lead to the source, (2) along
 /// parents levels differ by one, (3) along each edge levels differ by at most one, in a directed

@@ -94,21 +94,26 @@ void graph_builder::add(const text_line& line, std::size_t from, std::size_t to,
       lengths_.add(line, length);
     }
   }
-  largest_ = std::max({largest_, from, to});
+  if (std::max(from, to) > largest_) {
+    largest_ = std::max(from, to);
+    line_of_largest_ = line.number;
+    text_of_largest_ = line.text;
+  }
   smallest_ = std::min({smallest_, from, to});
   made_.list.edges.push_back(
       {static_cast<std::int32_t>(from - first_), static_cast<std::int32_t>(to - first_)});
 }
 
-std::size_t graph_builder::count_of_list(const std::string& name) const {
+std::size_t graph_builder::count_of_list(const std::filesystem::path& path) const {
   if (options_.vertices) return *options_.vertices;
   const std::size_t edges = made_.list.edges.size();
   const std::size_t most = most_for(edges);
   if (edges == 0) return 0;
   if (largest_ - first_ >= most) {
-    throw bad_input(name + " names vertex " + std::to_string(largest_) + ", but a file of " +
-                    std::to_string(edges) + " edges must name vertices below " +
-                    std::to_string(most + first_) + ", unless --vertices states their number");
+    text_line{path, line_of_largest_, text_of_largest_}.reject(
+        "names vertex " + std::to_string(largest_) + ", but a file of " + std::to_string(edges) +
+        " edges must name vertices below " + std::to_string(most + first_) +
+        ", unless --vertices states their number");
   }
   return largest_ - first_ + 1;
 }
@@ -120,7 +125,7 @@ graph_from_file graph_builder::finish(const graph_text& text, std::string format
     throw bad_input(name + " has " + std::to_string(list.edges.size()) +
                     " edges; its size states " + std::to_string(stated_edges_));
   }
-  list.vertices = size_ ? *size_ : count_of_list(name);
+  list.vertices = size_ ? *size_ : count_of_list(text.path);
   list.is_undirected = list.is_undirected || options_.is_undirected;
   if (options_.has_lengths) list.lengths = lengths_.finish(list.vertices);
   made_.rounded = lengths_.rounded();

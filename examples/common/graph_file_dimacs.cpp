@@ -9,8 +9,8 @@
 namespace common {
 namespace {
 
-/// Returns whether a line of a METIS file is a comment.
-bool is_metis_comment(const text_line& line) { return line.text.starts_with('%'); }
+/// Returns whether a line of a METIS file is a comment. An empty line may be that of a vertex.
+bool is_metis_comment(const text_line& line) { return !line.text.empty() && !line.has_data(); }
 
 /// The first line of a METIS file: "n m", then possibly three digits for sizes of vertices, weights
 /// of vertices and weights of edges, and the number of weights of a vertex.
@@ -21,13 +21,14 @@ struct metis_header {
 
   /// Reads the line. Returns whether it is such a line.
   bool read(const text_line& line) {
-    const auto words = line.words();
-    if (words.size() < 2 || words.size() > 4) return false;
+    std::array<std::string_view, 4> words;
+    const auto [count, fault] = line.separate(words);
+    if (count < 2 || count > words.size() || fault != nullptr) return false;
     std::array<std::size_t, 4> numbers{0, 0, 0, 1};
-    for (std::size_t i = 0; i < words.size(); ++i) {
+    for (std::size_t i = 0; i < count; ++i) {
       if (parse_number(words[i], numbers[i]) != number_error::none) return false;
     }
-    const std::string_view format = words.size() > 2 ? words[2] : "0";
+    const std::string_view format = count > 2 ? words[2] : "0";
     if (format.size() > 3 || format.find_first_not_of("01") != std::string_view::npos) return false;
     const auto digit = [&](std::size_t from_right) {
       return format.size() >= from_right && format[format.size() - from_right] == '1';
@@ -71,7 +72,7 @@ bool may_be_metis(const graph_text& text) {
   for_each_line(text.path, text.content, [&](const text_line& line) {
     if (is_metis_comment(line) || !is_metis) return;
     if (!has_header) {
-      if (line.text.empty() || line.text.starts_with('#')) return;
+      if (line.text.empty()) return;
       first_number = line.number;
       first_text = line.text;
       has_header = true;
@@ -79,6 +80,10 @@ bool may_be_metis(const graph_text& text) {
       return;
     }
     if (lines == header.vertices && line.text.empty()) return;  // at the end
+    if (line.separate({}).fault != nullptr) {
+      is_metis = false;
+      return;
+    }
     const std::vector<std::string_view> found = line.words();
     ++lines;
     words += found.size();

@@ -89,6 +89,21 @@ class size_line {
   std::string message_{};
 };
 
+/// Returns the numbers of edges, and of vertices twice, that a comment of a KONECT file states, or
+/// none.
+std::optional<std::array<std::size_t, 3>> konect_size_of(const text_line& line) {
+  text_line plain = line;
+  plain.text = trimmed(line.text.substr(1));
+  std::array<std::string_view, 3> words;
+  std::array<std::size_t, 3> numbers{};
+  const auto [count, fault] = plain.separate(words);
+  if (count != words.size() || fault != nullptr) return std::nullopt;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (parse_number(words[i], numbers[i]) != number_error::none) return std::nullopt;
+  }
+  return numbers;
+}
+
 }  // namespace
 
 graph_from_file read_edges(const graph_text& text, const graph_file_options& options) {
@@ -118,16 +133,17 @@ graph_from_file read_edges(const graph_text& text, const graph_file_options& opt
 std::optional<konect_header> konect_header_of(const text_line& line) {
   text_line plain = line;
   plain.text = trimmed(line.text.substr(1));
-  std::string_view rest = plain.text;
-  const std::string_view kind = next_word(rest);
-  const std::string_view weights = next_word(rest);
+  std::array<std::string_view, 2> words;
+  const auto [count, fault] = plain.separate(words);
+  if (count != words.size() || fault != nullptr) return std::nullopt;
+  const auto [kind, weights] = words;
   const bool is_kind = kind == "sym" || kind == "asym" || kind == "bip";
   constexpr std::array with_lengths{"weighted",         "posweighted", "multiweighted",
                                     "multiposweighted", "signed",      "multisigned"};
   constexpr std::array without{"unweighted", "positive", "dynamic"};
   const bool has_lengths = std::ranges::find(with_lengths, weights) != with_lengths.end();
   const bool is_weights = has_lengths || std::ranges::find(without, weights) != without.end();
-  if (!is_kind || !is_weights || !trimmed(rest).empty()) return std::nullopt;
+  if (!is_kind || !is_weights) return std::nullopt;
   if (kind == "bip") {
     line.reject(
         "is the header of a bipartite KONECT graph, whose two sides are numbered "
@@ -141,20 +157,14 @@ graph_from_file read_konect(const graph_text& text, const graph_file_options& op
   std::optional<konect_header> header;
   bool has_edges = false;
   for_each_line(text.path, text.content, [&](const text_line& line) {
-    if (line.text.empty()) return;
-    if (line.text.starts_with('%')) {
+    if (!line.has_data()) {
+      if (!line.text.starts_with('%')) return;
       if (!header) {
         header = konect_header_of(line);
       } else if (!builder.has_size() && !has_edges) {
-        text_line plain = line;
-        plain.text = trimmed(line.text.substr(1));
-        std::array<std::string_view, 3> words;
-        std::array<std::size_t, 3> numbers{};
-        const std::size_t count = plain.split(words);
-        for (std::size_t i = 0; i < std::min<std::size_t>(count, 3); ++i) {
-          if (parse_number(words[i], numbers[i]) != number_error::none) return;  // a comment
+        if (const auto size = konect_size_of(line)) {
+          builder.set_size(line, std::max((*size)[1], (*size)[2]), (*size)[0]);
         }
-        if (count == 3) builder.set_size(line, std::max(numbers[1], numbers[2]), numbers[0]);
       }
       return;
     }
@@ -171,6 +181,7 @@ graph_from_file read_konect(const graph_text& text, const graph_file_options& op
         parse_number(words[1], to) != number_error::none) {
       line.reject("is not two vertices, and possibly a weight and a time");
     }
+    if (count > 3) (void)line.parse_finite("time", words[3]);
     builder.add(line, from, to, count > 2 && header->has_lengths ? words[2] : std::string_view());
   });
   if (!header) throw bad_input(name_of_input(text.path) + " has no header of a KONECT file");

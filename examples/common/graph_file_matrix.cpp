@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <iterator>
 
 #include "graph_formats.hpp"
 
@@ -22,18 +23,19 @@ struct matrix_kind {
 };
 
 matrix_kind::matrix_kind(const text_line& line, bool has_lengths) {
-  std::string_view rest = line.text;
+  std::array<std::string_view, 5> written;
+  const std::size_t count = line.split(written);
   std::array<std::string, 5> words;
-  for (std::string& word : words) {
-    word = next_word(rest);
-    std::ranges::transform(word, word.begin(), [](unsigned char c) { return std::tolower(c); });
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    std::ranges::transform(written[i], std::back_inserter(words[i]),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   }
   const auto& [banner, object, format, field, symmetry] = words;
   const auto is_one_of = [](const std::string& word, auto... choices) {
     return ((word == choices) || ...);
   };
   const bool is_complex = field == "complex";
-  if (banner != "%%matrixmarket" || object != "matrix" || !trimmed(rest).empty() ||
+  if (banner != "%%matrixmarket" || object != "matrix" || count != words.size() ||
       !is_one_of(format, "coordinate", "array") ||
       !is_one_of(field, "pattern", "real", "double", "integer", "unsigned-integer", "complex") ||
       !is_one_of(symmetry, "general", "symmetric", "skew-symmetric", "hermitian") ||
@@ -71,7 +73,7 @@ class matrix_reader {
     if (!has_kind_ && !line.text.empty()) {
       line.reject("is before the banner of a Matrix Market file, which begins with %%MatrixMarket");
     }
-    if (line.text.empty() || line.text.front() == '%') return;
+    if (!line.has_data()) return;
     if (!has_size_) return read_size(line);
     kind_.is_array ? read_value(line) : read_entry(line);
   }

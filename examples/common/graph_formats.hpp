@@ -43,7 +43,8 @@ class graph_builder {
   [[nodiscard]] graph_from_file finish(const graph_text& text, std::string format);
 
  private:
-  [[nodiscard]] std::size_t count_of_list(const std::string& name) const;
+  /// Returns the number of vertices of a list of edges. \throws bad_input
+  [[nodiscard]] std::size_t count_of_list(const std::filesystem::path& path) const;
 
   const graph_file_options& options_;
   length_reader lengths_;
@@ -52,6 +53,8 @@ class graph_builder {
   std::size_t stated_edges_ = 0;
   bool has_zeros_ = false;
   std::size_t largest_ = 0;
+  std::size_t line_of_largest_ = 0;
+  std::string_view text_of_largest_{};  ///< in the text of the file
   std::size_t smallest_ = ~std::size_t{0};
   graph_from_file made_{};
 };

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "file_options.hpp"
+#include "search_file.hpp"
 
 namespace common {
 
@@ -19,17 +20,6 @@ enum class search_problem { knapsack, flow_shop, queens };
 
 [[nodiscard]] constexpr std::string_view to_string(search_problem p) {
   return ramify::choice_name(p, {"knapsack", "flow-shop", "queens"});
-}
-
-/// How a file of numbers is read.
-enum class number_format {
-  automatic,  ///< the first line has the sizes if they are those of the other lines
-  plain,      ///< each line is an item or a machine
-  sizes,      ///< the first line has the sizes
-};
-
-[[nodiscard]] constexpr std::string_view to_string(number_format f) {
-  return ramify::choice_name(f, {"automatic", "plain", "sizes"});
 }
 
 /// The options on the command line.

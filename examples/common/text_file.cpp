@@ -111,14 +111,6 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(blank) - first + 1);
 }
 
-std::string_view next_word(std::string_view& text) {
-  const auto* const begin = std::ranges::find_if_not(text, is_separator);
-  const auto* const end = std::find_if(begin, text.end(), is_separator);
-  const std::string_view word(begin, end);
-  text.remove_prefix(static_cast<std::size_t>(end - text.begin()));
-  return word;
-}
-
 bool is_more_than_one(std::string_view digits) {
   // The number is 0.d1 d2 ... * 10^power with a first digit d1 that is not 0.
   const std::size_t e = std::min(digits.find_first_of("eE"), digits.size());
@@ -134,7 +126,8 @@ bool is_more_than_one(std::string_view digits) {
   return exponent > -power;
 }
 
-std::size_t text_line::split(std::span<std::string_view> words) const {
+text_line::separation text_line::separate(std::span<std::string_view> words) const {
+  constexpr const char* empty_field = "has an empty field";
   std::size_t count = 0;
   char separator = 0;    // the comma or the semicolon of this line
   bool is_empty = true;  // no word since the last separator
@@ -150,16 +143,22 @@ std::size_t text_line::split(std::span<std::string_view> words) const {
     }
     ++i;
     if (c == ' ' || c == '\t') continue;
-    if (is_empty) reject("has an empty field");
+    if (is_empty) return {count, empty_field};
     if (separator != 0 && separator != c) {
-      reject(
-          "has commas and semicolons; only one of them may separate words, and a point begins "
-          "decimals");
+      return {count,
+              "has commas and semicolons; only one of them may separate words, and a point begins "
+              "decimals"};
     }
     separator = c;
     is_empty = true;
   }
-  if (separator != 0 && is_empty) reject("has an empty field");
+  if (separator != 0 && is_empty) return {count, empty_field};
+  return {count};
+}
+
+std::size_t text_line::split(std::span<std::string_view> words) const {
+  const auto [count, fault] = separate(words);
+  if (fault != nullptr) reject(fault);
   return count;
 }
 
@@ -170,16 +169,16 @@ std::vector<std::string_view> text_line::words() const {
 }
 
 bool text_line::is_header() const {
-  std::string_view rest = text;
-  std::size_t count = 0;
-  for (std::string_view word = next_word(rest); !word.empty(); word = next_word(rest), ++count) {
+  if (separate({}).fault != nullptr) return false;
+  const auto is_name = [](std::string_view word) {
     const auto c = static_cast<unsigned char>(word.front());
     const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c > 0x7f;
-    const bool begins_a_name = is_letter || c == '_' || c == '"' || c == '\'';
     double value = 0;
-    if (!begins_a_name || parse_number(word, value) != number_error::not_a_number) return false;
-  }
-  return count > 0;
+    return (is_letter || c == '_' || c == '"' || c == '\'') &&
+           parse_number(word, value) == number_error::not_a_number;
+  };
+  const auto all = words();
+  return !all.empty() && std::ranges::all_of(all, is_name);
 }
 
 double text_line::parse_finite(std::string_view name, std::string_view word) const {

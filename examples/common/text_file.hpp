@@ -130,10 +130,6 @@ void append_number(std::string& text, Number number) {
               std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr);
 }
 
-/// Returns the next word of a text and removes it. Words are separated by blanks, tabs, commas and
-/// semicolons. Returns an empty word at the end.
-[[nodiscard]] std::string_view next_word(std::string_view& text);
-
 /// One line of a file.
 struct text_line {
   const std::filesystem::path& path;
@@ -146,16 +142,24 @@ struct text_line {
     return !text.empty() && text.front() != '#' && text.front() != '%';
   }
 
+  /// The result of separate().
+  struct separation {
+    std::size_t count = 0;        ///< number of words
+    const char* fault = nullptr;  ///< the end of a message about the line; null: no fault
+  };
   /// Splits the line into words. One comma, one semicolon, or blanks and tabs separate two words.
-  /// Returns the number of words; `words` has the first ones.
-  /// \throws bad_input for a field without a word, and for a line with commas and semicolons
+  /// `words` gets the first ones. A field without a word, and a line with commas and semicolons,
+  /// have a fault.
+  [[nodiscard]] separation separate(std::span<std::string_view> words) const;
+
+  /// Splits the line as separate() does. Returns the number of words. \throws bad_input for a fault
   std::size_t split(std::span<std::string_view> words) const;
 
   /// Returns all words of the line, as split() separates them. \throws bad_input
   [[nodiscard]] std::vector<std::string_view> words() const;
 
-  /// Returns whether the line has words, all of them begin with a letter, _ or a quotation mark,
-  /// and none is a number: it names the columns of a table.
+  /// Returns whether the line has words without a fault, all of them begin with a letter, _ or a
+  /// quotation mark, and none is a number: it names the columns of a table.
   [[nodiscard]] bool is_header() const;
 
   /// Parses a word of the line. `name` is its meaning in the message. \throws bad_input

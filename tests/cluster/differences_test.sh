@@ -4,7 +4,7 @@
 # One rank of a program has another option, another file or a bad command line. All ranks must end
 # within the limit, with one message that names the rank and the option or the file, and without an
 # output file. With equal options the programs succeed. Tests some cases of each kind. With
-# RAMIFY_DIFFERENT_RANKS=n it tests random cases for n seconds, from the seed RAMIFY_SEED.
+# RAMIFY_FUZZ_SECONDS=n it tests random cases for n seconds, from the seed RAMIFY_SEED.
 set -euo pipefail
 programs=$1
 work=$2
@@ -173,9 +173,9 @@ random_case() {
 }
 
 # 3. The cases.
-if [ "${RAMIFY_DIFFERENT_RANKS:-0}" -gt 0 ]; then
+if [ "${RAMIFY_FUZZ_SECONDS:-0}" -gt 0 ]; then
   cases=0
-  while [ $SECONDS -lt "$RAMIFY_DIFFERENT_RANKS" ]; do
+  while [ $SECONDS -lt "$RAMIFY_FUZZ_SECONDS" ]; do
     random_case
     cases=$((cases + 1))
   done

@@ -267,6 +267,17 @@ BOOST_AUTO_TEST_CASE(options_and_instances_of_branch_and_bound_are_compared) {
     const ramify::flow_shop_instance shop{2, 2, {1, 2, 3, 4}};
     static_cast<void>(ramify::distributed_flow_shop(comm, shop, options));
   });
+  const auto expect_limits = [&](const std::string& text, const ramify::search_limits& limits) {
+    expect_difference(comm, "distributed_branch_and_bound_options.limits." + text,
+                      [&](bool is_other) {
+                        ramify::distributed_branch_and_bound_options options;
+                        if (is_other) options.limits = limits;
+                        const ramify::knapsack_instance bag{{{1, 2}, {3, 5}}, 3};
+                        static_cast<void>(ramify::distributed_knapsack(comm, bag, options));
+                      });
+  };
+  expect_limits("max_nodes is '0'", {.max_nodes = 7});
+  expect_limits("max_seconds is '0'", {.max_seconds = 1.5});
 }
 
 BOOST_AUTO_TEST_CASE(options_of_simulations_are_compared) {

@@ -103,6 +103,9 @@ for algorithm in bfs components pagerank; do
 done
 rm -f o
 expect 3 'has a length that is not at least 0' --input i --algorithm sssp --source 0
+# No type rounds the width of a bucket to 0, which would be the automatic one.
+expect 0 - --algorithm sssp --generate grid --side 5 --type float --delta 1e-46 --backend cpu --verify
+output_has 'delta: 9.99999991097579e-38'
 for type in float double integer; do
   expect 0 - --algorithm sssp --generate grid --side 20 --type $type --backend cpu --verify
 done

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The reader of graphs: each format, files that it must not guess, and files with a mutation.
-#include <unistd.h>
-
 #include <boost/test/unit_test.hpp>
-#include <chrono>
 #include <cstdint>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <random>
 #include <string>
 #include <string_view>
@@ -15,7 +9,10 @@
 #include <variant>
 #include <vector>
 
+#include "effort.hpp"
 #include "graph_file.hpp"
+#include "mutations.hpp"
+#include "reader_table.hpp"
 #include "text_file.hpp"
 
 namespace {
@@ -30,17 +27,9 @@ const graph_file_options as_edges{.format = graph_format::edges};
 
 /// Reads a text from a file.
 common::graph_from_file read(std::string_view text, const graph_file_options& options = {}) {
-  const std::filesystem::path path =
-      std::filesystem::temp_directory_path() / ("graph_" + std::to_string(::getpid()));
-  std::ofstream(path, std::ios::binary) << text;
-  try {
-    auto made = common::read_graph(path, options);
-    std::filesystem::remove(path);
-    return made;
-  } catch (...) {
-    std::filesystem::remove(path);
-    throw;
-  }
+  const reader_tests::scratch_file file("ramify_graph");
+  file.write(text);
+  return common::read_graph(file.path, options);
 }
 
 ends ends_of(const common::edge_list& list) {
@@ -93,7 +82,8 @@ BOOST_AUTO_TEST_CASE(lists_of_edges) {
        {"0 1\n1 2\n", "0,1\n1,2", "0;1\r\n1;2\r\n", "# c\n\n0\t1\n% c\n+1 2\n",
         "\xef\xbb\xbf"
         "0 1\n1 2\n",
-        "0 1 {}\n1 2 {}\n", "0 1 {'weight': 3}\n1 2 {'color': 'a, b'}\n", "0,1,{}\n1,2,{}\n"}) {
+        "0 1 {}\n1 2 {}\n", "0 1 {'weight': 3}\n1 2 {'color': 'a, b'}\n", "0,1,{}\n1,2,{}\n",
+        "0 1 {'color': 'a;b', 'weight': 3}\n1 2 {}\n", "0 1 {'color': ',,'}\n1 2 {}\n"}) {
     check(text, 3, false, edges);
   }
   check("0 1 x\n1 2 -3\n", 3, false, edges);  // lengths that are not needed are not read
@@ -108,6 +98,9 @@ BOOST_AUTO_TEST_CASE(lists_of_edges) {
   refuse("0 1 {'weight': 3\n", "attributes that do not end with }");
   refuse("0 1 {'weight': x}\n", "has a length of 'x', which is not a number", with_lengths);
   refuse("0,,1\n", "empty field");
+  refuse("0 1\n0 1048576\n",
+         "line 2: '0 1048576' names vertex 1048576, but a file of 2 edges must name vertices below "
+         "1048576, unless --vertices states their number");
 }
 
 // A first line that states the size of the rest may be meant as a header.
@@ -165,6 +158,10 @@ BOOST_AUTO_TEST_CASE(kinds_of_matrix_market) {
   refuse(banner + "coordinate real general\n2 2 1\n2 1 -7\n", "not at least 0", with_lengths);
   refuse(banner + "coordinate real general\n2 2 1\n2 1\n", "is not an entry");
   refuse(banner + "coordinate real general\n2 3 1\n", "is not the size of a square matrix");
+  // Comments are those of all files.
+  check(banner + "coordinate real general\n# 5,,;\n2 2 2\n%\n2 1 -7\n # 1\n2 2 4\n", 2, false,
+        edges);
+  refuse("%%MatrixMarket matrix,,coordinate real general\n2 2 0\n", "line 1: ");
 }
 
 BOOST_AUTO_TEST_CASE(dimacs_files) {
@@ -182,6 +179,10 @@ BOOST_AUTO_TEST_CASE(konect_files) {
   check("% asym positive\n1 2 4 1082040961\n1 2\t1\t7\n", 2, false, {{0, 1}, {0, 1}});
   check_lengths<float>("% asym positive\n1 2 4 1082040961\n", {1});  // the column counts edges
   check_lengths<float>("% asym posweighted\n1 2 4 1082040961\n", {4});
+  // Comments have any text.
+  check("% sym unweighted\n% see a;b, c,,\n# 1 2 3\n1 2\n%;,\n3 2\n", 3, true, {{0, 1}, {2, 1}});
+  check("% sym unweighted, of 2; of 3\n0 1\n", 2, false, {{0, 1}});  // a comment of a list
+  refuse("% asym positive\n1 2 4 x\n", "line 2: '1 2 4 x' has a time of 'x'");
   refuse("% bip unweighted\n1 1\n", "bipartite");
   refuse("% sym unweighted\n% 3 3 3\n1 2\n", "has 1 edges; its size states 3");
   refuse("1 2\n", "is not after the header", {.format = graph_format::konect});
@@ -191,6 +192,7 @@ BOOST_AUTO_TEST_CASE(metis_files) {
   // The star of vertex 1. Lines have one or three words, so this is no list of edges.
   check("% star\n4 3\n2 3 4\n1\n1\n1\n", 4, true, {{0, 1}, {0, 2}, {0, 3}});
   check("3 1\n2\n1\n\n", 3, true, {{0, 1}});
+  check("# two vertices\n3 1\n2\n#\n1\n\n", 3, true, {{0, 1}});
   check_lengths<float>("3 2 001\n2 9\n1 9 3 4\n2 4\n", {9, 4});
   check("2 1 11 2\n5 5 2 9\n6 6 1 9\n", 2, true, {{0, 1}});
   const graph_file_options metis{.format = graph_format::metis};
@@ -238,29 +240,23 @@ BOOST_AUTO_TEST_CASE(files_with_a_mutation) {
       "c c\np sp 3 2\na 1 2 5\na 2 3 6\n",
       "% sym posweighted\n% 2 3 3\n1 2 3 4\n2 3 1 1\n",
       "4 3 001\n2 1 3 1 4 1\n1 1\n1 1\n1 1\n"};
-  const char* const given = std::getenv("RAMIFY_MUTATION_SECONDS");
-  const double seconds = given == nullptr ? 0.3 : std::strtod(given, nullptr);
-  std::mt19937_64 random(1);
-  const std::string letters = "0123456789 \n%#,;{}'-+.eacp\t\r\0x";
-  const auto begin = std::chrono::steady_clock::now();
   std::size_t read_files = 0;
   std::size_t refused = 0;
-  while (std::chrono::steady_clock::now() - begin < std::chrono::duration<double>(seconds)) {
-    std::string text = seeds[random() % seeds.size()];
-    for (auto i = 1 + random() % 3; i > 0; --i) {
-      const auto at = random() % text.size();
-      const std::string letter(1, letters[random() % letters.size()]);
-      text.replace(at, random() % 2, random() % 3 == 0 ? "" : letter);
-    }
-    try {
-      const auto made = read(text, {.has_lengths = random() % 2 == 0});
-      for (const auto& [from, to] : made.list.edges) {
-        BOOST_REQUIRE(std::size_t(from) < made.list.vertices);
-        BOOST_REQUIRE(std::size_t(to) < made.list.vertices);
+  const tests::random_cases cases(3000);
+  for (std::uint64_t number = 0; cases.has(number); ++number) {
+    std::mt19937_64 random(number);
+    const std::string text = reader_tests::mutated(seeds[random() % seeds.size()], random);
+    BOOST_TEST_CONTEXT("mutation " << number) {
+      try {
+        const auto made = read(text, {.has_lengths = random() % 2 == 0});
+        for (const auto& [from, to] : made.list.edges) {
+          BOOST_TEST_REQUIRE(std::size_t(from) < made.list.vertices);
+          BOOST_TEST_REQUIRE(std::size_t(to) < made.list.vertices);
+        }
+        ++read_files;
+      } catch (const common::bad_input&) {
+        ++refused;
       }
-      ++read_files;
-    } catch (const common::bad_input&) {
-      ++refused;
     }
   }
   BOOST_TEST_MESSAGE(read_files << " files read, " << refused << " refused");

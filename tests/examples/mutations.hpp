@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
-#include <cstdlib>
 #include <random>
 #include <string>
 #include <string_view>
@@ -48,22 +46,5 @@ inline std::string mutated(std::string text, std::mt19937_64& random) {
   }
   return text;
 }
-
-/// Time for which each reader is tried after its first mutations, whose number is fixed.
-inline double more_seconds_per_reader() {
-  const char* const given = std::getenv("RAMIFY_MUTATION_SECONDS");
-  return given == nullptr ? 0 : std::atof(given);
-}
-
-/// The time since the construction.
-class stop_watch {
- public:
-  [[nodiscard]] double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-};
 
 }  // namespace reader_tests

@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -23,8 +24,10 @@
 #include "bezier_shapes.hpp"
 #include "bodies.hpp"
 #include "forest_file.hpp"
+#include "graph_file.hpp"
 #include "number_file.hpp"
 #include "points.hpp"
+#include "search_file.hpp"
 
 namespace reader_tests {
 
@@ -41,7 +44,11 @@ struct scratch_file {
   scratch_file(const scratch_file&) = delete;
   scratch_file& operator=(const scratch_file&) = delete;
 
-  void write(std::string_view content) const { std::ofstream(path, std::ios::binary) << content; }
+  /// Writes a new file, because some file systems write the data of a truncated file to the disk.
+  void write(std::string_view content) const {
+    std::filesystem::remove(path);
+    std::ofstream(path, std::ios::binary) << content;
+  }
 };
 
 /// Returns all digits of a whole number, and 17 significant digits of another number.
@@ -68,6 +75,17 @@ struct text_reader {
   table words{};           ///< of the lines of a valid file, which has no header line
   /// Reads a file. Returns its numbers. \throws common::bad_input
   std::function<texts(const std::filesystem::path&)> read{};
+  std::string lead{};  ///< lines before those of `words`
+
+  /// Returns the content of a file with the lines `lead`. A byte order mark of `text` is before
+  /// them.
+  [[nodiscard]] std::string content(const std::string& text) const {
+    const std::size_t mark = text.starts_with("\xef\xbb\xbf") ? 3 : 0;
+    return text.substr(0, mark) + lead + text.substr(mark);
+  }
+  [[nodiscard]] std::size_t lines_of_lead() const {
+    return static_cast<std::size_t>(std::ranges::count(lead, '\n'));
+  }
 };
 
 template <class Rows>
@@ -141,12 +159,111 @@ inline texts read_forest(const std::filesystem::path& path, common::forest_forma
   return all;
 }
 
+/// Returns the vertices and the length of each edge, and the vertices as they are numbered in the
+/// file.
+inline texts read_graph(const std::filesystem::path& path, common::graph_format format) {
+  const auto made = common::read_graph(path, {.format = format, .has_lengths = true});
+  texts all;
+  for (std::size_t e = 0; e < made.list.edges.size(); ++e) {
+    for (const std::int32_t v : {made.list.edges[e].from, made.list.edges[e].to}) {
+      all.push_back(canonical(static_cast<std::size_t>(v) + made.first_vertex));
+    }
+    std::visit([&](const auto& lengths) { all.push_back(canonical(lengths[e])); },
+               made.list.lengths);
+  }
+  return all;
+}
+
+inline texts read_items(const std::filesystem::path& path, common::number_format format) {
+  const auto instance = common::read_knapsack(path, format).instance;
+  const bool has_sizes = format == common::number_format::sizes;
+  texts all;
+  if (has_sizes) all = {canonical(instance.items.size()), canonical(instance.capacity)};
+  for (const auto& [weight, profit] : instance.items) {
+    for (const auto number : {has_sizes ? profit : weight, has_sizes ? weight : profit}) {
+      all.push_back(canonical(number));
+    }
+  }
+  return all;
+}
+
+inline texts read_machines(const std::filesystem::path& path, common::number_format format) {
+  const auto shop = common::read_flow_shop(path, format).instance;
+  texts all;
+  if (format == common::number_format::sizes) {
+    all = {canonical(shop.jobs), canonical(shop.machines)};
+  }
+  for (const std::int64_t time : shop.times) all.push_back(canonical(time));
+  return all;
+}
+
+/// The readers of lists of edges. The names of the formats in which they are read follow "graph ".
+inline std::vector<text_reader> graph_readers() {
+  using common::graph_format;
+  const auto read = [](graph_format format) {
+    return [format](const std::filesystem::path& path) { return read_graph(path, format); };
+  };
+  return {
+      {"graph edges",
+       false,
+       HUGE_VAL,
+       {{"0", "1", "0.5"}, {"1", "2", "3"}, {"5", "5", "1e3"}},
+       read(graph_format::edges)},
+      {"graph matrix_market",
+       false,
+       HUGE_VAL,
+       {{"1", "2", "0.5"}, {"9", "2", "3"}, {"5", "5", "1e3"}},
+       read(graph_format::matrix_market),
+       "%%MatrixMarket matrix coordinate real general\n9 9 3\n"},
+      {"graph dimacs",
+       false,
+       HUGE_VAL,
+       {{"a", "1", "2", "5"}, {"a", "9", "3", "0.5"}},
+       read(graph_format::dimacs),
+       "c roads\np sp 9 2\n"},
+      {"graph konect",
+       false,
+       HUGE_VAL,
+       {{"1", "2", "0.5", "1.5"}, {"9", "2", "3", "1e9"}},
+       read(graph_format::konect),
+       "% asym weighted\n"},
+  };
+}
+
+/// The readers of the instances of branch and bound.
+inline std::vector<text_reader> instance_readers() {
+  namespace fs = std::filesystem;
+  using common::number_format;
+  return {
+      {"items",
+       false,
+       HUGE_VAL,
+       {{"3", "4"}, {"2147483647", "0"}, {"2", "3"}},
+       [](const fs::path& path) { return read_items(path, number_format::plain); }},
+      {"items after sizes",
+       false,
+       HUGE_VAL,
+       {{"2", "269"}, {"55", "95"}, {"10", "4"}},
+       [](const fs::path& path) { return read_items(path, number_format::sizes); }},
+      {"machines",
+       false,
+       HUGE_VAL,
+       {{"1", "4", "3"}, {"1", "1", "2"}, {"7", "0", "65000"}},
+       [](const fs::path& path) { return read_machines(path, number_format::plain); }},
+      {"machines after sizes",
+       false,
+       HUGE_VAL,
+       {{"2", "3"}, {"1", "4"}, {"1", "1"}, {"5", "6"}},
+       [](const fs::path& path) { return read_machines(path, number_format::sizes); }},
+  };
+}
+
 inline std::vector<text_reader> text_readers() {
   namespace fs = std::filesystem;
   texts patch;
   for (int i = 0; i < 48; ++i) patch.push_back(std::to_string(i) + ".5");
   const table two_patches{patch, patch};
-  return {
+  std::vector<text_reader> all{
       {"numbers",
        false,
        HUGE_VAL,
@@ -168,7 +285,11 @@ inline std::vector<text_reader> text_readers() {
        {{"1", "2", "3", "4", "5", "6", "7"}, {"-1", "0.1", "1e-300", "0", "0", "0", "1e300"}},
        read_bodies},
       {"points", true, HUGE_VAL, {{"1", "2"}, {"-1.5", "1e-300"}, {"7", "8"}}, read_points},
-      {"points in space", true, HUGE_VAL, {{"1", "2", "3"}, {"4", "0.1", "6e7"}}, read_points},
+      {"points in space",
+       true,
+       HUGE_VAL,
+       {{"1", "2", "3"}, {"4", "0.1", "6e7"}, {"7", "8", "9"}},
+       read_points},
       {"curves",
        true,
        1e100,
@@ -187,6 +308,10 @@ inline std::vector<text_reader> text_readers() {
        {{"1", "3"}, {"0", "1"}, {"0", "2"}},
        [](const fs::path& path) { return read_forest(path, common::forest_format::edges); }},
   };
+  for (const auto& more : {graph_readers(), instance_readers()}) {
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  return all;
 }
 
 }  // namespace reader_tests

@@ -2,13 +2,12 @@
 // The readers of the example programs read files that are almost valid. Each reader must soon
 // return a result or an error message, and use memory in proportion to the file.
 //
-// Each reader is tested for half a second, or for the number of seconds in the environment variable
-// RAMIFY_MUTATION_SECONDS.
+// Each reader is tested with a fixed number of changes, and then for the number of seconds in the
+// environment variable RAMIFY_FUZZ_SECONDS.
 #include <algorithm>
 #include <array>
 #include <boost/test/unit_test.hpp>
 #include <cctype>
-#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <ctime>
@@ -22,6 +21,7 @@
 #include <string>
 #include <string_view>
 
+#include "effort.hpp"
 #include "mutations.hpp"
 #include "reader_table.hpp"
 #include "text_file.hpp"
@@ -45,9 +45,7 @@ namespace {
 
 namespace fs = std::filesystem;
 namespace runtime = ramify::detail::runtime;
-using clock_type = std::chrono::steady_clock;
 
-using reader_tests::more_seconds_per_reader;
 using reader_tests::mutated;
 using reader_tests::scratch_file;
 
@@ -59,10 +57,10 @@ constexpr std::size_t first_mutations = 1000;
 void try_mutations(const std::string& valid,
                    const std::function<std::string(const std::string&)>& read) {
   BOOST_TEST_REQUIRE(read(valid) == "");
-  const auto end = clock_type::now() + std::chrono::duration<double>(more_seconds_per_reader());
+  const tests::random_cases cases(first_mutations);
   std::size_t rejected = 0;
   std::size_t number = 0;
-  for (; number < first_mutations || clock_type::now() < end; ++number) {
+  for (; cases.has(number); ++number) {
     std::mt19937_64 random(number);
     const std::string text = mutated(valid, random);
     BOOST_TEST_CONTEXT("mutation " << number) {
@@ -183,6 +181,22 @@ BOOST_AUTO_TEST_CASE(edges) {
       BOOST_TEST_REQUIRE(parent >= -1);
     }
   });
+}
+
+BOOST_AUTO_TEST_CASE(knapsacks) {
+  try_file("2 269\n55 95\r\n# an item\n10,4\n", [](const fs::path& path) {
+    for (const auto& [weight, profit] : common::read_knapsack(path).instance.items) {
+      BOOST_TEST((weight >= 0 && profit >= 0));
+    }
+  });
+}
+
+BOOST_AUTO_TEST_CASE(flow_shops_of_taillard) {
+  try_file("jobs, machines; seed :\n3 2 12345 9 9\ntimes :\n1 4 3\n1\t1 2\n",
+           [](const fs::path& path) {
+             const auto shop = common::read_flow_shop(path).instance;
+             BOOST_TEST(shop.times.size() == shop.jobs * shop.machines);
+           });
 }
 
 // The largest number of a node is limited by the number of edges.

@@ -141,6 +141,18 @@ printf '1 2\n-1 5\n' >negative
 expect 3 "negative, line 2: '-1 5' has the profit -1; it must be in [0, 2147483647]" knapsack --input negative
 expect 3 "negative, line 2: '-1 5' has the weight -1; it must be in" knapsack --input negative --format plain
 expect 3 "negative, line 2: '-1 5' has the time -1; it must be in [0, 65535]" flow-shop --input negative
+# The rule of all text files: comments, signs, separators, header lines.
+printf '%% weight;;profit\n+3;4\n' >ruled
+expect 0 - knapsack --input ruled --weight-limit 3 --backend cpu
+output_has 'profit: 4'
+expect 3 "line 1: '1,,2' has an empty field" knapsack --input - <<<'1,,2'
+expect 3 "line 1: '1,2;3' has commas and semicolons" flow-shop --input - <<<'1,2;3'
+printf 'weight,profit\n3,4\n' >named
+expect 3 "named, line 1: 'weight,profit' is not a list of whole numbers; a header line must be removed" \
+  knapsack --input named
+printf 'job0,job1\n3,4\n1,2\n' >named
+expect 3 "named, line 1: 'job0,job1' is neither a list of whole numbers, nor the first line of a file" \
+  flow-shop --input named
 printf '1 2\n3 nan\n' >nan
 expect 3 "nan, line 2: '3 nan' is not a list of whole numbers" knapsack --input nan
 printf '1 2\n3\n' >ragged

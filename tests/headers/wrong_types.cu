@@ -41,6 +41,10 @@ struct splits : has_child, has_degree {};
 struct has_leaf : splits {
   __device__ float leaf(unsigned) const { return 0; }
 };
+struct wide_product : splits {
+  __device__ int leaf(unsigned) const { return 1; }
+  __device__ std::int64_t combine(unsigned, const int* parts, unsigned) const { return parts[0]; }
+};
 struct has_bound : splits {
   __device__ std::int64_t bound(unsigned) const { return 0; }
 };
@@ -53,33 +57,58 @@ struct has_places {
   __device__ float& at(std::uint32_t i) const { return values[i]; }
 };
 struct nothing {};
+struct with_text {
+  std::string text;
+  __device__ unsigned operator()(unsigned, unsigned) const { return 1; }
+};
+struct wide_sums : has_places {
+  __device__ double combine(float a, float b) const { return double{a} + b; }
+};
+struct wide_sum {
+  __device__ std::int64_t operator()(std::int64_t a, std::int64_t b) const { return a + b; }
+};
+struct real_value : has_bound {
+  __device__ double value(unsigned) const { return 0; }
+};
+struct real_bound : real_value {
+  __device__ double bound(unsigned) const { return 0; }
+  __device__ std::int64_t value(unsigned) const { return 0; }
+};
 using gas = euler<double, 2>;
 
 }  // namespace
 
 void call(const float* const_keys, not_plain* no_keys, no_less* unordered, int* keys,
           float* values) {
-  quicksort(const_keys, 1);                      // the keys are const, but are sorted in place
-  quicksort_pairs(keys, const_keys, 1);          // the values are const, but move with the keys
-  quicksort(no_keys, 1, one{});                  // keys must be trivially copyable and
-  quicksort(unordered, 1);                       // keys of this type have no operator<
-  quicksort(keys, 1, returns_text{});            // the comparator must have bool operator()
-  quicksort_async(keys, 1, not_const{}).get();   // the comparator must have bool operator()
-  quicksort(keys, 1, has_text{});                // the comparator must be trivially copyable
-  traverse(1u, has_child{}, one{}, one{}, 0u);   // Expand needs unsigned degree(Node) const
-  traverse(1u, has_degree{}, one{}, one{}, 0u);  // Expand needs Node child(Node, unsigned) const
-  traverse(1u, splits{}, nothing{}, one{}, 0u);  // Visit needs Value operator()(Node, unsigned
-  traverse(1u, splits{}, one{}, nothing{}, 0u);  // Reduce needs Value operator()(Value, Value)
-  fork_join(1u, splits{});                       // fork_join: Problem needs Value leaf(Node) const
-  fork_join(1u, has_leaf{});                     // fork_join: Problem needs Value combine(Node,
-  branch_and_bound(1u, has_bound{});             // Problem needs std::int64_t value(Node) const
-  branch_and_bound(1u, has_child{});             // Problem needs unsigned degree(Node) const
-  quadrature(quadrature_box<1>{{0}, {1}}, nothing{});  // the integrand needs double operator()
+  quicksort(const_keys, 1);                        // the keys are const, but are sorted in place
+  quicksort_pairs(keys, const_keys, 1);            // the values are const, but move with the keys
+  quicksort(no_keys, 1, one{});                    // keys must be trivially copyable and
+  quicksort(unordered, 1);                         // keys of this type have no operator<
+  quicksort(keys, 1, returns_text{});              // the comparator must have bool operator()
+  quicksort_async(keys, 1, not_const{}).get();     // the comparator must have bool operator()
+  quicksort(keys, 1, has_text{});                  // the comparator must be trivially copyable
+  traverse(1u, has_child{}, one{}, one{}, 0u);     // Expand needs unsigned degree(Node) const
+  traverse(1u, has_degree{}, one{}, one{}, 0u);    // Expand needs Node child(Node, unsigned) const
+  traverse(1u, splits{}, nothing{}, one{}, 0u);    // Visit needs Value operator()(Node, unsigned
+  traverse(1u, splits{}, one{}, nothing{}, 0u);    // Reduce needs Value operator()(Value, Value)
+  traverse(1u, splits{}, with_text{}, one{}, 0u);  // Expand, Visit and Reduce must be trivially
+  traverse(1u, splits{}, one{}, one{}, short{0});  // cannot hold the results of visit()
+  traverse(1u, splits{}, one{}, wide_sum{}, 0u);   // cannot hold the results of reduce()
+  fork_join(1u, splits{});             // fork_join: Problem needs Value leaf(Node) const
+  fork_join(1u, has_leaf{});           // fork_join: Problem needs Value combine(Node,
+  fork_join(1u, wide_product{});       // fork_join: the type that leaf() returns decides
+  branch_and_bound(1u, has_bound{});   // Problem needs std::int64_t value(Node) const
+  branch_and_bound(1u, has_child{});   // Problem needs unsigned degree(Node) const
+  branch_and_bound(1u, real_value{});  // value() must return a whole number
+  branch_and_bound(1u, real_bound{});  // bound() must return a whole number
+  quadrature(quadrature_box<1>{{0}, {1}}, nothing{});   // the integrand needs double operator()
+  make_tree_folds(keys, wide_sum{}, nullptr, nullptr);  // the type of `values` decides the type of
   const auto folds = make_tree_folds(values, nothing{}, values, values);
   rooted_tree(tree_shape::of_parents({}), {}, folds);  // the operator needs T operator()
   const spatial_tree_view<float, 3> tree{};
   reduce_bottom_up(tree, nothing{}, nullptr);     // Fold needs Value of_point(std::uint32_t)
   reduce_bottom_up(tree, has_places{}, nullptr);  // Fold needs Value combine(Value, Value) const
+  reduce_bottom_up(tree, wide_sums{}, nullptr);   // decides the type of the sums, which must hold
   const gradient_criterion<gas> criterion;
   amr_run(gas{}, criterion, nothing{}, amr_config{});  // the initial state needs values operator()
 }

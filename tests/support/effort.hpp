@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <ramify/cpu/sanitizers.hpp>
 #include <ramify/runtime/build.hpp>
@@ -67,6 +69,27 @@ namespace tests {
   const char* const given = std::getenv("RAMIFY_RANDOM_SCHEDULES");
   return given == nullptr ? 25 : std::atoi(given);
 }
+
+/// The end of a test of random cases, which have numbers from 0 on: after the first cases, whose
+/// number is fixed, and after a time. The time is a share of the seconds in the environment variable
+/// RAMIFY_FUZZ_SECONDS, or none; tests/run.sh --all sets it.
+class random_cases {
+ public:
+  explicit random_cases(std::uint64_t first, double share = 1) : first_(first) {
+    const char* const given = std::getenv("RAMIFY_FUZZ_SECONDS");
+    end_ += std::chrono::duration_cast<clock::duration>(
+        std::chrono::duration<double>(given == nullptr ? 0 : share * std::atof(given)));
+  }
+  /// Returns whether to test the case of this number.
+  [[nodiscard]] bool has(std::uint64_t number) const {
+    return number < first_ || clock::now() < end_;
+  }
+
+ private:
+  using clock = std::chrono::steady_clock;
+  std::uint64_t first_;
+  clock::time_point end_ = clock::now();
+};
 
 /// Returns whether to skip this one of many similar pieces of work. A sanitizer sees the same code
 /// in all of them, so one in `of` is enough. `piece` counts the pieces. `of` should be coprime to

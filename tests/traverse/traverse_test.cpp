@@ -100,6 +100,13 @@ std::size_t least_capacity() {
   return enough;
 }
 
+struct count_as_short {
+  __device__ short operator()(unsigned, unsigned) const { return 1; }
+};
+struct add_shorts {
+  __device__ int operator()(short a, short b) const { return a + b; }
+};
+
 }  // namespace
 
 BOOST_TEST_GLOBAL_FIXTURE(slot_leaks_are_noticed);
@@ -297,6 +304,13 @@ BOOST_AUTO_TEST_CASE(a_reduction_that_does_not_commute_is_noticed,
 }
 
 // ---- arguments ---------------------------------------------------------------------------------
+
+// The sum of two shorts is an int, which counts as a short: the total may be one.
+BOOST_AUTO_TEST_CASE(a_total_may_be_a_short) {
+  const auto found = ramify::traverse(0u, numbered_tree{complete, 300, 3}, count_as_short{},
+                                      add_shorts{}, short{0});
+  BOOST_TEST(found.value == 300);
+}
 
 BOOST_AUTO_TEST_CASE(bad_arguments_are_named) {
   const device_buffer<std::byte> scratch(1000, nullptr);

@@ -14,6 +14,7 @@
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
+/// States which requirements a physics meets.
 template <class Physics>
 struct physics_types {
   using real = typename Physics::real;
@@ -41,7 +42,7 @@ struct physics_types {
   static constexpr bool are_valid = converts && checks && has_speed && has_flux && reflects;
 };
 
-/// The same, with a sentence of the compiler for each requirement that is not met.
+/// Reports each requirement that the types do not meet by a sentence of the compiler.
 template <class Physics>
 struct checked_physics : physics_types<Physics> {
   using types = physics_types<Physics>;
@@ -60,6 +61,7 @@ struct checked_physics : physics_types<Physics> {
   static_assert(types::reflects, "amr_run: Physics needs values reflected(values, int axis) const");
 };
 
+/// States whether a criterion meets its requirement.
 template <class Physics, class Criterion>
 struct criterion_types {
   static constexpr int dim = Physics::dimensions;
@@ -69,6 +71,7 @@ struct criterion_types {
       is_callable<typename Physics::real, Criterion, const stencil&, const block_place<dim>&,
                   typename physics_types<Physics>::position>;
 };
+/// Reports a criterion that does not meet its requirement by a sentence of the compiler.
 template <class Physics, class Criterion>
 struct checked_criterion : criterion_types<Physics, Criterion> {
   static_assert(criterion_types<Physics, Criterion>::are_valid,

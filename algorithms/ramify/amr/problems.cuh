@@ -47,7 +47,7 @@ struct sod {
                                           const initial_cell<Real, dim>& cell) const {
     const double edge = cell.upper[axis] - cell.lower[axis];
     const double left = (static_cast<double>(position) - cell.lower[axis]) / edge;
-    // A plane this close to a face is meant to be there.
+    // A plane this close to a face counts as in the face.
     constexpr double least = sizeof(Real) > 4 ? 1e-14 : 1e-5;
     if (!(left > least && left < 1 - least)) return average_by_points(*this, physics, cell);
     return static_cast<Real>(left) * physics.to_conserved(side(true)) +

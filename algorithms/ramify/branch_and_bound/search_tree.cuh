@@ -47,6 +47,12 @@ struct search_total {
   }
 };
 
+/// Whether Number is the type of whole numbers of at most 64 bits.
+template <class Number>
+inline constexpr bool is_whole =
+    std::is_integral_v<std::remove_cvref_t<Number>>&& holds_numbers_of<Number, std::int64_t>;
+
+/// States which requirements the types of a call meet.
 template <class Node, class Problem>
 struct argument_types {
   static constexpr bool branches =
@@ -57,11 +63,18 @@ struct argument_types {
   static constexpr bool has_value = requires(const Problem& p, const Node& n) {
     { p.value(n) } -> std::convertible_to<std::int64_t>;
   };
-  static constexpr bool are_valid =
-      is_plain<Node> && std::is_trivially_copyable_v<Problem> && branches && has_bound && has_value;
+  static constexpr bool has_whole_bound = !has_bound || requires(const Problem& p, const Node& n) {
+    requires is_whole<decltype(p.bound(n))>;
+  };
+  static constexpr bool has_whole_value = !has_value || requires(const Problem& p, const Node& n) {
+    requires is_whole<decltype(p.value(n))>;
+  };
+  static constexpr bool are_valid = is_plain<Node> && std::is_trivially_copyable_v<Problem> &&
+                                    branches && has_bound && has_value && has_whole_bound &&
+                                    has_whole_value;
 };
 
-/// The same, with a sentence of the compiler for each requirement that is not met.
+/// Reports each requirement that the types do not meet by a sentence of the compiler.
 template <class Node, class Problem>
 struct checked_types : argument_types<Node, Problem> {
   using types = argument_types<Node, Problem>;
@@ -76,16 +89,17 @@ struct checked_types : argument_types<Node, Problem> {
                 "branch_and_bound: Problem needs Node child(Node, unsigned) const");
   static_assert(types::has_bound, "branch_and_bound: Problem needs std::int64_t bound(Node) const");
   static_assert(types::has_value, "branch_and_bound: Problem needs std::int64_t value(Node) const");
+  static_assert(types::has_whole_bound,
+                "branch_and_bound: bound() must return a whole number of at most 64 bits; scale "
+                "bounds that are not whole, and round them down");
+  static_assert(types::has_whole_value,
+                "branch_and_bound: value() must return a whole number of at most 64 bits; scale "
+                "values that are not whole, and round them");
 };
 
 /// The problem and the incumbent.
 template <class Problem>
 struct search {
-  /// Whether a function returns whole numbers of at most 64 bits.
-  template <class Number>
-  static constexpr bool is_whole = std::is_integral_v<std::remove_cvref_t<Number>>&&
-      runtime::holds_numbers_of<Number, std::int64_t>;
-
   Problem problem;
   incumbent_packing packing;
   device_limits limits;
@@ -94,9 +108,6 @@ struct search {
   /// Returns whether no solution below the node is better than the incumbent.
   template <class Node>
   [[nodiscard]] __device__ bool prunes(const search_node<Node>& n) const {
-    static_assert(is_whole<decltype(problem.bound(n.node))>,
-                  "branch_and_bound: bound() must return a whole number of at most 64 bits; scale "
-                  "bounds that are not whole, and round them down");
     const std::int64_t bound = problem.bound(n.node);
     return bound > packing.upper ||
            packing.code(bound, n.paths.first) > load_relaxed(incumbent->code);
@@ -151,10 +162,6 @@ struct visit_node : search<Problem> {
       total.pruned = 1;
     } else {
       total.leaves = 1;
-      static_assert(
-          search<Problem>::template is_whole<decltype(this->problem.value(n.node))>,
-          "branch_and_bound: value() must return a whole number of at most 64 bits; scale "
-          "values that are not whole, and round them");
       const std::int64_t value = this->problem.value(n.node);
       if (value > this->packing.upper) return total;  // no solution
       replace_incumbent(this->packing.code(value, n.paths.first));

@@ -67,6 +67,7 @@ struct leaf_value<Node, Problem> {
 template <class Node, class Problem>
 using value_of = typename leaf_value<Node, Problem>::type;
 
+/// States which requirements the types of a call meet.
 template <class Node, class Problem>
 struct argument_types {
   static constexpr bool splits =
@@ -78,11 +79,19 @@ struct argument_types {
       !has_leaf || requires(const Problem& p, const Node& n, const value_type* results) {
     { p.combine(n, results, 0u) } -> std::convertible_to<value_type>;
   };
+  /// Whether the type of the results can hold what combine() returns.
+  static constexpr bool holds_combined =
+      !has_leaf || !combines ||
+      requires(const Problem& p, const Node& n, const value_type* results) {
+    requires holds_numbers_of<decltype(p.combine(n, results, 0u)),
+                              typename promoted<value_type>::type>;
+  };
   static constexpr bool are_valid = is_plain<Node> && std::is_trivially_copyable_v<Problem> &&
-                                    splits && has_leaf && has_plain_value && combines;
+                                    splits && has_leaf && has_plain_value && combines &&
+                                    holds_combined;
 };
 
-/// The same, with a sentence of the compiler for each requirement that is not met.
+/// Reports each requirement that the types do not meet by a sentence of the compiler.
 template <class Node, class Problem>
 struct checked_types : argument_types<Node, Problem> {
   using types = argument_types<Node, Problem>;
@@ -101,15 +110,10 @@ struct checked_types : argument_types<Node, Problem> {
                 "default-constructible");
   static_assert(types::combines,
                 "fork_join: Problem needs Value combine(Node, const Value*, unsigned) const");
+  static_assert(types::holds_combined,
+                "fork_join: the type that leaf() returns decides the type of all results, which "
+                "cannot hold what combine() returns; let leaf() return that type");
 };
-
-/// Whether the type of the results can hold what combine() returns.
-template <class Node, class Problem>
-inline constexpr bool holds_combined =
-    runtime::holds_numbers_of<decltype(std::declval<const Problem&>().combine(
-                                  std::declval<const Node&>(),
-                                  std::declval<const value_of<Node, Problem>*>(), 0U)),
-                              typename runtime::promoted<value_of<Node, Problem>>::type>;
 
 /// Pointers to the scratch memory of a run.
 template <class Node, class Value>

@@ -178,7 +178,7 @@ __device__ void visit_balanced(const edge_frontier& from, unsigned block, unsign
     // If many vertices have no edges, the tile ends before the first vertex that does not fit.
     const edge_count next = edge_count{first_vertex} + count;
     if (may_have_more && next < from.end) end = min(end, from.first(static_cast<unsigned>(next)));
-    // 2. Visit the edges: consecutive threads have consecutive edges. Warps without edges only wait.
+    // 2. Visit the edges: consecutive threads have consecutive edges. Warps without edges wait.
     for (unsigned j = threadIdx.x; begin + (j - threadIdx.x % 32) < end; j += threads) {
       const bool has = begin + j < end;
       const unsigned k = tile.owner_of(j, count);

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <limits>
 #include <ramify/graph/config.hpp>
+#include <ramify/runtime/collectives.cuh>
 #include <ramify/runtime/residency.cuh>
 #include <type_traits>
 
@@ -123,16 +124,16 @@ struct path_end {
 
 /// Returns the minimum of the bits of lengths over the lanes of a full warp.
 [[nodiscard]] __device__ inline unsigned min_of_warp(unsigned value, unsigned /*infinity*/) {
-  return __reduce_min_sync(full_warp_mask, value);
+  return min_of_lanes(value);
 }
 /// Returns the same for 64 bits. Most warps have infinite lengths only.
 [[nodiscard]] __device__ inline unsigned long long min_of_warp(unsigned long long value,
                                                                unsigned long long infinity) {
   if (__any_sync(full_warp_mask, value != infinity) == 0) return infinity;
   const auto upper = static_cast<unsigned>(value >> 32);
-  const unsigned least = __reduce_min_sync(full_warp_mask, upper);
+  const unsigned least = min_of_lanes(upper);
   const unsigned lower = upper == least ? static_cast<unsigned>(value) : ~0u;
-  return static_cast<unsigned long long>(least) << 32 | __reduce_min_sync(full_warp_mask, lower);
+  return static_cast<unsigned long long>(least) << 32 | min_of_lanes(lower);
 }
 
 }  // namespace ramify::detail::graph::inline RAMIFY_BUILD

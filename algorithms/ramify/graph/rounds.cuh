@@ -85,8 +85,8 @@ struct round_state {
 ///                                           // it, all vertices are visited
 ///     unsigned groups_of(unsigned k);       // returns the bits of the groups to visit among 32
 ///                                           // groups of 32 words; all lanes have the same k
-///     void end_group(unsigned g, unsigned); // after the visits of a group; each lane has the value
-///                                           // of vertices_of() of another word
+///     void end_group(unsigned g, unsigned); // after the visits of a group; each lane passes
+///                                           // vertices_of() of another word
 ///     void end();                           // after all visits of a warp
 template <class... Phases>
 struct vertex_phases {

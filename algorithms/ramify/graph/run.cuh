@@ -182,8 +182,8 @@ class search_run : public runtime::basic_run<graph_memory<Search>> {
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// A run of a graph algorithm. Movable; a moved-from run may only be assigned or destroyed. If it
-/// is destroyed before get(), it does not wait, and faults of the graph are not reported.
+/// A run of a graph algorithm. Movable; get() of a moved-from run throws std::logic_error. If the
+/// run is destroyed before get(), it does not wait, and faults of the graph are not reported.
 template <class Search>
 class [[nodiscard("call get(): it waits, checks and reports")]] graph_run {
  public:

@@ -61,7 +61,7 @@ struct gravity_memory {
 namespace ramify::inline RAMIFY_BUILD {
 
 /// A force calculation that barnes_hut::accelerations_async() or direct_gravity_async() started.
-/// Movable; a moved-from object may only be destroyed. The destructor neither waits for the
+/// Movable; get() of a moved-from run throws std::logic_error. The destructor neither waits for the
 /// calculation nor checks it.
 template <class Real>
 class [[nodiscard("call get(): it waits, checks the bodies and returns the report")]] gravity_run {

@@ -13,8 +13,8 @@ namespace ramify::inline RAMIFY_BUILD {
 template <class Real>
 class nbody_system;
 
-/// A step that nbody_system::step_async() started. Movable; a moved-from object may only be
-/// destroyed. The destructor neither waits for the step nor checks it.
+/// A step that nbody_system::step_async() started. Movable; get() of a moved-from run throws
+/// std::logic_error. The destructor neither waits for the step nor checks it.
 template <class Real>
 class [[nodiscard(
     "call get(): it waits, checks the bodies and returns the report")]] nbody_step_run {

@@ -8,7 +8,8 @@
 /// that no rule has, a lattice with a random shift in each region. If a value is farther from the
 /// region's mean than the values at the rule's points can explain, the error of the region rises.
 /// The quadrature converges if the errors are still within the tolerance. Otherwise it continues,
-/// and the next check has other points.
+/// and the next check has other points. If max_evaluations leaves no point for each region, the
+/// quadrature converges without a check.
 
 #include <cmath>
 #include <ramify/quadrature/program.cuh>
@@ -146,10 +147,9 @@ __device__ quadrature_point<Program::dimensions> point_of(const Program& program
   return point_in(program.regions.boxes[region], static_cast<unsigned>(number % Program::points));
 }
 
-/// Returns the state at the end of a round: whether the quadrature is complete, or the next round
-/// is
-/// a check, or the share of each region in the next round. `total` has the sums over all regions.
-/// One thread calls it.
+/// Returns the state at the end of a round. The quadrature is complete, or the next round is a
+/// check, or the state has the share of each region in the next round. `total` has the sums over
+/// all regions. One thread calls it.
 template <class Program>
 __device__ round_state judge_round(const Program& program, round_state now, const bounded& total) {
   now.due = phase::select;

@@ -59,9 +59,8 @@ template <unsigned d>
   return units;
 }
 
-/// Sets the value and the error, which are `total` times 2^exponent, if a double can hold the
-/// value.
-/// Otherwise the status becomes out_of_range. `tolerance` is in the unit of `total`.
+/// Sets the value and the error, which are `total` times 2^exponent. If a double cannot hold the
+/// value, the status becomes out_of_range. `tolerance` is in the unit of `total`.
 inline void set_value(quadrature_result& result, const bounded& total, int exponent,
                       double tolerance) {
   result.value = std::scalbn(total.value, exponent);

@@ -198,12 +198,12 @@ struct quadrature_program : chain_link, round_memory<d> {
   }
   /// Returns the bin of a region, or -1 if it is not split.
   [[nodiscard]] __device__ int bin_of(const state_type& s, unsigned region) const {
-    const region_list<d>& regions = this->regions;
-    if (regions.axes[region] == no_axis) return -1;
+    const region_list<d>& list = this->regions;
+    if (list.axes[region] == no_axis) return -1;
     if (s.share < 0) return 0;
-    const double error = regions.estimates[region].error;
+    const double error = list.estimates[region].error;
     // A split does not reduce an error that is round-off.
-    if (!(error > s.share) || error <= 2 * regions.round_offs[region]) return -1;
+    if (!(error > s.share) || error <= 2 * list.round_offs[region]) return -1;
     const double excess = error / s.share;  // infinite if the share is 0
     constexpr int top = bins - 1;
     return excess < 2147483648.0 ? min(std::ilogb(excess), top) : top;
@@ -212,8 +212,8 @@ struct quadrature_program : chain_link, round_memory<d> {
   /// or what the remaining evaluations allow. Few regions have more points, some 1,000 together.
   [[nodiscard]] __device__ unsigned points_of_check(const state_type& s) const {
     const unsigned wanted = 32 * (s.regions < 32 ? 32 / s.regions : 1);
-    const unsigned long long affordable = (max_evaluations - s.evaluations) / s.regions;
-    return affordable < wanted ? static_cast<unsigned>(affordable) : wanted;
+    const unsigned long long allowed = (max_evaluations - s.evaluations) / s.regions;
+    return allowed < wanted ? static_cast<unsigned>(allowed) : wanted;
   }
   /// Returns the tolerance if the estimate of the integral is `value`.
   [[nodiscard]] __host__ __device__ double tolerance(double value) const {

@@ -277,15 +277,14 @@ void quadrature_program<d, Integrand>::launch_rounds(const round_state& s, Grids
   constexpr unsigned ahead = 4;
   constexpr unsigned most = 1u << 14;  // blocks, if it is not certain that they have work
   unsigned blocks = blocks_of(s);
-  unsigned long long regions = s.regions;
+  unsigned long long all = s.regions;  // the number of regions, at most
   unsigned long long splits = s.splits;
   for (unsigned round = 0; round < ahead; ++round) {
-    regions += splits;  // at most
-    splits = regions;
+    all += splits;
+    splits = all;
     grids.unordered(evaluate_splits<true, program>, {blocks, threads}, *this);
-    if (regions > bounds.block_regions) {
-      const unsigned chunks =
-          chunk::count(static_cast<unsigned>(regions < 1u << 30 ? regions : 1u << 30));
+    if (all > bounds.block_regions) {
+      const unsigned chunks = chunk::count(static_cast<unsigned>(all < 1u << 30 ? all : 1u << 30));
       grids.unordered(sum_regions<true, program>, {chunks, threads}, *this);
       grids.unordered(select_regions<true, program>, {chunks, threads}, *this);
       grids.unordered(list_splits<true, program>, {chunks, threads}, *this);

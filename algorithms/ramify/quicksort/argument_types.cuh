@@ -9,6 +9,7 @@
 
 namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
+/// States which requirements the types of a call meet.
 template <class Key, class Value, class Compare>
 struct argument_types {
   static constexpr bool changeable = !std::is_const_v<Key> && !std::is_const_v<Value>;
@@ -23,7 +24,7 @@ struct argument_types {
       changeable && plain && has_less && has_order && std::is_trivially_copyable_v<Compare>;
 };
 
-/// The same, with a sentence of the compiler for each requirement that is not met.
+/// Reports each requirement that the types do not meet by a sentence of the compiler.
 template <class Key, class Value, class Compare>
 struct checked_types : argument_types<Key, Value, Compare> {
   using types = argument_types<Key, Value, Compare>;

@@ -57,13 +57,14 @@ struct tree_number_arrays {
 
 namespace detail::rooted_tree {
 
+/// States which requirements the types of a call meet.
 template <class T, class Combine>
 struct argument_types {
   static constexpr bool combines = is_callable<T, Combine, const T&, const T&>;
   static constexpr bool are_valid = combines && std::is_trivially_copyable_v<Combine>;
 };
 
-/// The same, with a sentence of the compiler for each requirement that is not met.
+/// Reports each requirement that the types do not meet by a sentence of the compiler.
 template <class T, class Combine>
 struct checked_types : argument_types<T, Combine> {
   using types = argument_types<T, Combine>;

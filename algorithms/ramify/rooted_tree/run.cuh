@@ -128,8 +128,8 @@ template <class T, class Combine>
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// A run of rooted_tree_async(). Movable; moved-from it may only be assigned or destroyed. If it is
-/// destroyed before get(), it neither waits nor checks.
+/// A run of rooted_tree_async(). Movable; get() of a moved-from run throws std::logic_error. If the
+/// run is destroyed before get(), the destructor neither waits nor checks.
 template <class Folds>
 class rooted_tree_run;
 

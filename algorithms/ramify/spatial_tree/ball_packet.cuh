@@ -19,6 +19,7 @@
 /// no lane waits for another one, and the packet reads a point once.
 
 #include <cstdint>
+#include <ramify/runtime/collectives.cuh>
 #include <ramify/spatial_tree/node.cuh>
 #include <ramify/spatial_tree/packets.cuh>
 
@@ -225,8 +226,7 @@ class ball_packet {
     for (std::uint32_t base = 0; base < total; base += 32) {
       // The leaf of the point number base + lane: the last one that begins at or before it.
       const bool begins_here = has_leaf && before >= base && before < base + 32;
-      const unsigned begins =
-          __reduce_or_sync(full_warp_mask, begins_here ? 1u << (before - base) : 0u);
+      const unsigned begins = or_of_lanes(begins_here ? 1u << (before - base) : 0u);
       const unsigned earlier = __ballot_sync(full_warp_mask, has_leaf && before < base);
       const int leaf = __popc(earlier) + __popc(begins & ((2u << lane_) - 1)) - 1;
       collect(shared_.leaf_begins[leaf] + base + lane_, base + lane_ < total);

@@ -17,6 +17,8 @@
 #include <ramify/runtime/launch_each.cuh>
 #include <ramify/runtime/result_types.hpp>
 #include <ramify/spatial_tree/node.cuh>
+#include <type_traits>
+#include <utility>
 
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
@@ -33,13 +35,6 @@ __global__ void reduce_nodes(spatial_tree_view<Real, dim> tree, Fold fold, unsig
   // 1. The leaf: combine its points.
   const auto& leaf = tree.nodes[node];
   auto sum = fold.of_point(leaf.begin);
-  using value = decltype(sum);
-  static_assert(
-      runtime::holds_numbers_of<decltype(fold.combine(sum, sum)),
-                                typename runtime::promoted<value>::type> &&
-          runtime::holds_numbers_of<value, decltype(fold.at(0))>,
-      "reduce_bottom_up: what of_point() returns decides the type of the sums, which must "
-      "hold what combine() returns; at() must refer to that type");
   for (std::uint32_t i = leaf.begin + 1; i < leaf.end; ++i) {
     sum = fold.combine(sum, fold.of_point(i));
   }
@@ -67,6 +62,11 @@ __global__ void reduce_nodes(spatial_tree_view<Real, dim> tree, Fold fold, unsig
   }
 }
 
+/// The type of the sums: what of_point() returns.
+template <class Fold>
+using fold_value = std::remove_cvref_t<decltype(std::declval<const Fold&>().of_point(0u))>;
+
+/// States which requirements a fold meets.
 template <class Fold>
 struct fold_types {
   static constexpr bool has_values = requires(const Fold& fold, std::uint32_t i) {
@@ -75,10 +75,17 @@ struct fold_types {
   static constexpr bool combines = requires(const Fold& fold, std::uint32_t i) {
     fold.at(i) = fold.combine(fold.at(i), fold.at(i));
   };
-  static constexpr bool are_valid = has_values && combines;
+  static constexpr bool holds_sums =
+      !has_values || !combines || requires(const Fold& fold, const fold_value<Fold>& sum) {
+    requires holds_numbers_of<decltype(fold.combine(sum, sum)),
+                              typename promoted<fold_value<Fold>>::type>;
+    requires holds_numbers_of < fold_value<Fold>,
+    decltype(fold.at(0u)) > ;
+  };
+  static constexpr bool are_valid = has_values && combines && holds_sums;
 };
 
-/// The same, with a sentence of the compiler for each requirement that is not met.
+/// Reports each requirement that the types do not meet by a sentence of the compiler.
 template <class Fold>
 struct checked_fold : fold_types<Fold> {
   static_assert(fold_types<Fold>::has_values,
@@ -86,6 +93,9 @@ struct checked_fold : fold_types<Fold> {
                 "at(std::uint32_t) const");
   static_assert(!fold_types<Fold>::has_values || fold_types<Fold>::combines,
                 "reduce_bottom_up: Fold needs Value combine(Value, Value) const");
+  static_assert(fold_types<Fold>::holds_sums,
+                "reduce_bottom_up: what of_point() returns decides the type of the sums, which "
+                "must hold what combine() returns; at() must refer to that type");
 };
 
 }  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD

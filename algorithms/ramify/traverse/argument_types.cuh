@@ -7,6 +7,7 @@
 
 #include <concepts>
 #include <ramify/runtime/functor_types.hpp>
+#include <ramify/runtime/result_types.hpp>
 #include <ramify/traverse/traversal.cuh>
 
 namespace ramify::detail::traverse::inline RAMIFY_BUILD {
@@ -31,16 +32,26 @@ template <class Node, class Visit, class Value>
   }
 }
 
+/// States which requirements the types of a call meet.
 template <class Node, class Expand, class Visit, class Reduce, class Value>
 struct argument_types {
   static constexpr bool expands = has_degree<Node, Expand> && has_child<Node, Expand>;
   static constexpr bool visits = is_visit<Node, Visit, Value>();
   static constexpr bool reduces = is_callable<Value, Reduce, const Value&, const Value&>;
-  static constexpr bool are_valid =
-      is_plain<Node> && std::is_trivially_copyable_v<Value> && expands && visits && reduces;
+  static constexpr bool are_copyable = std::is_trivially_copyable_v<Expand> &&
+                                       std::is_trivially_copyable_v<Visit> &&
+                                       std::is_trivially_copyable_v<Reduce>;
+  /// Whether Value can hold the results, also those of a visit with shared memory.
+  static constexpr bool holds_visits =
+      holds_results<Value, Visit, const Node&, unsigned> &&
+      holds_results<Value, Visit, const Node&, unsigned, typename shared_memory_of<Visit>::type&>;
+  static constexpr bool holds_sums = holds_combined<Value, Reduce>;
+  static constexpr bool are_valid = is_plain<Node> && std::is_trivially_copyable_v<Value> &&
+                                    expands && visits && reduces && are_copyable && holds_visits &&
+                                    holds_sums;
 };
 
-/// The same, with a sentence of the compiler for each requirement that is not met.
+/// Reports each requirement that the types do not meet by a sentence of the compiler.
 template <class Node, class Expand, class Visit, class Reduce, class Value>
 struct checked_types : argument_types<Node, Expand, Visit, Reduce, Value> {
   using types = argument_types<Node, Expand, Visit, Reduce, Value>;
@@ -53,6 +64,15 @@ struct checked_types : argument_types<Node, Expand, Visit, Reduce, Value> {
                 "traverse: Visit needs Value operator()(Node, unsigned degree) const, with a third "
                 "parameter shared_memory& if it has the type shared_memory");
   static_assert(types::reduces, "traverse: Reduce needs Value operator()(Value, Value) const");
+  static_assert(types::are_copyable,
+                "traverse: Expand, Visit and Reduce must be trivially copyable, because they are "
+                "arguments of kernels");
+  static_assert(types::holds_visits,
+                "traverse: the type of `identity` decides the type of the total, which cannot hold "
+                "the results of visit(); pass an identity of their type, for example 0ULL");
+  static_assert(types::holds_sums,
+                "traverse: the type of `identity` decides the type of the total, which cannot hold "
+                "the results of reduce(); pass an identity of their type, for example 0ULL");
 };
 
 }  // namespace ramify::detail::traverse::inline RAMIFY_BUILD

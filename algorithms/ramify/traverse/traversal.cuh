@@ -6,7 +6,6 @@
 
 #include <ramify/runtime/collectives.cuh>
 #include <ramify/runtime/launch.cuh>
-#include <ramify/runtime/result_types.hpp>
 #include <type_traits>
 
 namespace ramify::detail::traverse::inline RAMIFY_BUILD {
@@ -49,16 +48,6 @@ struct traversal {
   using expand_type = Expand;
   /// A block's memory for its visits.
   using shared_memory = typename shared_memory_of<Visit>::type;
-
-  template <class... Shared>
-  static constexpr bool holds_visits =
-      runtime::holds_results<Value, Visit, const Node&, unsigned, Shared...>;
-  static_assert(holds_visits<> && holds_visits<shared_memory&>,
-                "traverse: the type of `identity` decides the type of the total, which cannot hold "
-                "the results of visit(); pass an identity of their type, for example 0ULL");
-  static_assert(runtime::holds_combined<Value, Reduce>,
-                "traverse: the type of `identity` decides the type of the total, which cannot hold "
-                "the results of reduce(); pass an identity of their type, for example 0ULL");
 
   Expand expand;
   Visit visit;

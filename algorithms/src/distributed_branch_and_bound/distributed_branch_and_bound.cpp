@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <ramify/distributed_branch_and_bound.hpp>
-#include <ramify/distributed_traverse/settings.hpp>
+#include <ramify/distributed_branch_and_bound/settings.hpp>
 
 #include "distributed_branch_and_bound/on_backend.hpp"
 #include "facade/on_ranks.hpp"
@@ -20,6 +20,7 @@ void add_options(shared_settings& settings, const std::string& owner, const Opti
   detail::distributed_traverse::add_fields(settings, owner, traversal_of(options));
   settings.add(owner + "backend", options.backend);
   settings.add(owner + "pending_launches", options.pending_launches);
+  detail::branch_and_bound::add_fields(settings, owner + "limits.", options.limits);
 }
 
 void require_equal(communicator& comm, const knapsack_instance& instance,

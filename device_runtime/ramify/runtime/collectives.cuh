@@ -74,7 +74,7 @@ __device__ Value reduce_lanes(Value value, const Reduce& reduce) {
   return value;
 }
 
-/// Whether a warp has instructions for the two functions below.
+/// Whether a warp has instructions for the functions below. GPUs before Ampere have none.
 #if !RAMIFY_ON_CUDA || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800)
 #define RAMIFY_WARP_REDUCES 1
 #else
@@ -96,6 +96,15 @@ __device__ inline unsigned sum_of_lanes(unsigned value) {
   return __reduce_add_sync(full_warp_mask, value);
 #else
   return reduce_lanes(value, [](unsigned a, unsigned b) { return a + b; });
+#endif
+}
+
+/// Returns the minimum of the values of the lanes of a full warp.
+__device__ inline unsigned min_of_lanes(unsigned value) {
+#if RAMIFY_WARP_REDUCES
+  return __reduce_min_sync(full_warp_mask, value);
+#else
+  return reduce_lanes(value, [](unsigned a, unsigned b) { return b < a ? b : a; });
 #endif
 }
 #undef RAMIFY_WARP_REDUCES

@@ -189,7 +189,7 @@ class staging {
         others.push_back(std::async(std::launch::async, run, worker));
       }
     } catch (const std::system_error&) {  // the threads that could be created copy all pieces
-    } catch (const std::bad_alloc&) {     // likewise, without memory for another thread
+    } catch (const std::bad_alloc&) {     // also without memory for another thread
     }
     run(0);
     for (std::future<void>& other : others) other.get();
