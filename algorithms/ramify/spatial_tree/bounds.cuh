@@ -25,6 +25,7 @@ namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 template <class Real, int dim>
 struct point_bounds {
   static constexpr unsigned long long none = ~0ull;
+  static constexpr Real greatest = std::numeric_limits<Real>::max();
 
   box<Real, dim> bounds;
   unsigned long long first_nonfinite;  ///< index of a point with a NaN or an infinity, or none
@@ -41,7 +42,7 @@ struct point_bounds {
 
   __host__ __device__ static point_bounds of(const point<Real, dim>& p, unsigned long long index) {
     bool finite = true;
-    Real least = std::numeric_limits<Real>::max();
+    Real least = greatest;
     for (int axis = 0; axis < dim; ++axis) {
       finite = finite && p.x[axis] - p.x[axis] == 0;
       const Real magnitude = p.x[axis] < 0 ? -p.x[axis] : p.x[axis];

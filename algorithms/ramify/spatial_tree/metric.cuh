@@ -17,6 +17,7 @@
 /// The axes are independent and every operation is monotone, so decisions about boxes are valid for
 /// all their points, as they are in geometry.cuh.
 
+#include <cfloat>
 #include <climits>
 #include <cmath>
 #include <limits>
@@ -50,7 +51,7 @@ __host__ __device__ inline int exponent_of(double x) {
 __host__ __device__ inline int exponent_of_reach(double lower, double upper, double other_lower,
                                                  double other_upper) {
   const double reach = greater_of(upper - other_lower, other_upper - lower);
-  if (reach <= std::numeric_limits<double>::max()) return exponent_of(reach);
+  if (reach <= DBL_MAX) return exponent_of(reach);
   // The difference overflows, its half does not.
   return 1 + exponent_of(greater_of(upper / 2 - other_lower / 2, other_upper / 2 - lower / 2));
 }
