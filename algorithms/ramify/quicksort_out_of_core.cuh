@@ -111,9 +111,7 @@ quicksort_report sort_out_of_core(const key_value_arrays<Key, Value>& data, std:
   using temporaries = temporary_arrays<Key, Value>;
   validate(static_cast<const quicksort_config&>(config));
   check_field(n >> 40 == 0, "quicksort_out_of_core: n", n, "less than 2^40");
-  if (reinterpret_cast<std::uintptr_t>(config.temporary) % memory_layout::alignment != 0) {
-    throw std::invalid_argument("out_of_core_config.temporary must be aligned to 256 bytes");
-  }
+  check_alignment(config.temporary, memory_layout::alignment, "out_of_core_config.temporary");
   quicksort_report report;
   static_cast<run_report&>(report) =
       report_of_this_build({route::flat, "fewer than two keys are sorted already"});

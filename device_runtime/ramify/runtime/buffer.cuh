@@ -286,10 +286,7 @@ inline void check_scratch(const scratch_memory& scratch, std::size_t needed, cud
     throw std::invalid_argument(field + ".bytes is " + std::to_string(scratch.bytes) +
                                 "; this run needs " + std::to_string(needed));
   }
-  if (reinterpret_cast<std::uintptr_t>(scratch.data) % memory_layout::alignment != 0) {
-    throw std::invalid_argument(field + ".data must be aligned to " +
-                                std::to_string(memory_layout::alignment) + " bytes");
-  }
+  detail::check_alignment(scratch.data, memory_layout::alignment, field + ".data");
 }
 
 /// The scratch memory of one run: the memory that the caller provides, or an allocation of its own.
