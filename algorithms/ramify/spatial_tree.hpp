@@ -20,8 +20,8 @@
 ///           memory is copied to the device and back; device and managed memory is used in place.
 ///           Results must not overlap the queries or one another. The tree has its own copy of the
 ///           points; the caller's points are read only by the constructor.
-/// Waits     each call returns when its result is complete. Only one thread at a time may use an
-///           index.
+/// Waits     each call returns when its result is complete. Several threads may call const members
+///           of an index at the same time.
 /// Errors    std::invalid_argument for a bad argument, and for a NaN or an infinity (the message
 ///           names the point); unavailable for a backend or a route that this machine or this build
 ///           cannot run. All of these are thrown before any result is written. cuda_error,
