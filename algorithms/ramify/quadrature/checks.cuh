@@ -8,7 +8,8 @@
 /// that no rule has, a lattice with a random shift in each region. If a value is farther from the
 /// region's mean than the values at the rule's points can explain, the error of the region rises.
 /// The quadrature converges if the errors are still within the tolerance. Otherwise it continues,
-/// and the next check has other points.
+/// and the next check has other points. If max_evaluations leaves no point for each region, the
+/// quadrature converges without a check.
 
 #include <cmath>
 #include <ramify/quadrature/program.cuh>

@@ -73,7 +73,8 @@ inline void validate(const quadrature_config& config) {
 
 /// Why a quadrature ended.
 enum class quadrature_status {
-  converged,        ///< the error bound is at most the tolerance, also after a check
+  converged,        ///< the error bound is at most the tolerance, also after a check, unless
+                    ///< max_evaluations leaves no points for one
   max_evaluations,  ///< the next round would exceed max_evaluations
   round_off,        ///< no split can reduce the error bound any more
   not_finite,       ///< the integrand is NaN or infinite at a point
