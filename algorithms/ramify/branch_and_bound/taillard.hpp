@@ -16,6 +16,7 @@
 
 namespace ramify {
 
+/// The number of instances.
 inline constexpr std::size_t taillard_instances = 120;
 /// The number of instances with 20 jobs, which come first. Their minimum makespans are proved.
 inline constexpr std::size_t taillard_optima = 30;
@@ -27,6 +28,7 @@ struct taillard_benchmark {
   std::int64_t seed;
   std::int64_t optimum;  ///< the minimum makespan; 0 of more than 20 jobs
 
+  /// Returns the times of the jobs, from Taillard's generator.
   [[nodiscard]] flow_shop_instance shop() const { return taillard_flow_shop(jobs, machines, seed); }
 };
 
