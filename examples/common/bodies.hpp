@@ -21,7 +21,7 @@ struct bodies {
   std::vector<vector> positions;
   std::vector<vector> velocities;
   std::vector<double> masses;
-  line_numbers lines;  ///< of the bodies in their file; empty for generated bodies
+  line_numbers lines{};  ///< of the bodies in their file; empty for generated bodies
 
   [[nodiscard]] std::size_t size() const { return masses.size(); }
 };

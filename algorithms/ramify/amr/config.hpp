@@ -184,19 +184,19 @@ void validate_cells(const amr_mesh_config& mesh, int dimensions, int n) {
   constexpr double largest = is_double ? 1e90 : 1e18;
   const char* const range = is_double ? "in [-1e90, 1e90]" : "in [-1e18, 1e18] for float";
   for (std::size_t axis = 0; axis < std::size_t(dimensions); ++axis) {
-    const std::string which = "[" + std::to_string(axis) + "]";
+    const std::string index = std::to_string(axis);
+    const std::string lower_name = "amr_mesh_config.lower[" + index + "]";
+    const std::string upper_name = "amr_mesh_config.upper[" + index + "]";
     const double lower = mesh.lower[axis];
     const double upper = mesh.upper[axis];
-    require(std::fabs(lower) <= largest, "amr_mesh_config.lower" + which, lower, range);
-    require(std::fabs(upper) <= largest, "amr_mesh_config.upper" + which, upper, range);
+    require(std::fabs(lower) <= largest, lower_name, lower, range);
+    require(std::fabs(upper) <= largest, upper_name, upper, range);
     const double cell = (upper - lower) / (double(mesh.roots[axis]) * n);
-    require(cell / double(1u << mesh.max_level) >= 1 / largest, "amr_mesh_config.upper" + which,
-            upper,
-            std::string("so far above lower that the finest cells have edges of at least ") +
-                (is_double ? "1e-90" : "1e-18"));
+    require(cell / double(1u << mesh.max_level) >= 1 / largest, upper_name, upper,
+            is_double ? "so far above lower that the finest cells have edges of at least 1e-90"
+                      : "so far above lower that the finest cells have edges of at least 1e-18");
     const double far = std::fmax(std::fabs(lower), std::fabs(upper));
-    require(cell > 2 * far * double(std::numeric_limits<Real>::epsilon()),
-            "amr_mesh_config.upper" + which, upper,
+    require(cell > 2 * far * double(std::numeric_limits<Real>::epsilon()), upper_name, upper,
             "so far above lower that rounding does not merge the cells of level 0");
   }
 }
