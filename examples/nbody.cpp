@@ -11,6 +11,7 @@
 #include <cmath>
 #include <iomanip>
 #include <iostream>
+#include <limits>
 #include <ramify/nbody.hpp>
 #include <string>
 #include <string_view>
@@ -122,6 +123,12 @@ void declare(CLI::App& app, options& o) {
 
 void check(const options& o) {
   validate(o.gravity);
+  const double least = o.precision == "float" ? std::numeric_limits<float>::min()
+                                              : std::numeric_limits<double>::min();
+  if (o.dt != 0 && std::abs(o.dt) < least) {
+    throw std::invalid_argument("--dt is too small for --precision " + o.precision +
+                                "; it must be 0 or a normal number of that type");
+  }
   if (o.plummer >> 31 != 0) throw std::invalid_argument("--plummer must be less than 2^31");
   o.files.check();
 }

@@ -98,8 +98,8 @@ class nbody_simulation {
 
   /// Advances the bodies by `count` leapfrog steps of dt, which may be negative. If the option
   /// step_levels is larger than 1, dt is divided into a step of its own for each body. Copies no
-  /// body to the host. \throws std::invalid_argument if dt is not finite as a Real, or if a body
-  /// leaves the range of coordinates; then the bodies are in the middle of a step
+  /// body to the host. \throws std::invalid_argument if dt is neither 0 nor a normal Real, or if a
+  /// body leaves the range of coordinates; then the bodies are in the middle of a step
   void step(double dt, std::uint64_t count = 1) { bodies_->step(dt, count); }
 
   /// Returns the energies and momenta of the current state.

@@ -146,6 +146,9 @@ expect 2 '--softening is 0; it must be larger than 0 if --step-levels is larger 
 expect 2 '{1,2}' --order 3
 expect 2 "'nan' is not a number in" --softening nan
 expect 2 "'x' is not a number in" --dt x
+expect 2 '--dt is too small for --precision float' --dt 1e-46 --precision float --output o
+expect 2 '--dt is too small for --precision double' --dt -1e-320 --output o
+expect 0 - --plummer 5 --steps 1 --dt 1e-46 --backend cpu --quiet
 expect 2 "'0' is not a whole number" --image p.png --image-size 0
 expect 2 '--image' --image-size 50
 expect 2 "method 'guess' is neither" --method guess

@@ -227,7 +227,11 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_named) {
   const std::vector<std::array<float, 3>> at_rest(1);
   const std::vector<float> one(1, 1);
   nbody_simulation<float> single(at_rest, at_rest, one, options_for(0.5, 0.1));
-  BOOST_CHECK_EXCEPTION(single.step(1e39), std::invalid_argument, names("dt must be finite"));
+  for (const double dt : {1e39, 1e-39, -1e-46}) {  // float rounds the last one to 0
+    BOOST_CHECK_EXCEPTION(single.step(dt), std::invalid_argument, names("dt must be finite"));
+  }
+  BOOST_CHECK_NO_THROW(single.step(0));
+  BOOST_CHECK_NO_THROW(single.step(-1e-37));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

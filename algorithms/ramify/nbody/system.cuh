@@ -68,8 +68,8 @@ class nbody_system {
   /// larger than 1, each of them is divided into block time steps (block_steps.cuh). A negative dt
   /// goes back in time. Copies no body to the host. Waits for the stream. After an exception the
   /// bodies are in the middle of a step.
-  /// \throws std::invalid_argument if dt is not finite as a Real, or if a body leaves the range of
-  /// coordinates; cuda_error; device_launch_error
+  /// \throws std::invalid_argument if dt is neither 0 nor a normal Real, or if a body leaves the
+  /// range of coordinates; cuda_error; device_launch_error
   void step(double dt, std::uint64_t count = 1) {
     check_dt(dt);
     for (; count > 0; --count) {
@@ -89,8 +89,8 @@ class nbody_system {
   /// A graph may capture a step, with scratch memory; each launch of the graph is then one step.
   /// The system and the scratch memory must exist as long as the graph is launched.
   /// \param scratch  memory of step_scratch_bytes(); empty: from the stream-ordered pool
-  /// \throws std::invalid_argument if dt is not finite as a Real, if config.step_levels is larger
-  ///         than 1, or for bad scratch memory; unavailable; cuda_error
+  /// \throws std::invalid_argument if dt is neither 0 nor a normal Real, if config.step_levels is
+  ///         larger than 1, or for bad scratch memory; unavailable; cuda_error
   nbody_step_run<Real> step_async(double dt, const scratch_memory& scratch = {}) {
     check_dt(dt);
     detail::check_field(s_.config.step_levels == 1, "nbody_config.step_levels",
@@ -161,8 +161,11 @@ class nbody_system {
   };
 
   static void check_dt(double dt) {
-    if (std::abs(dt) <= std::numeric_limits<Real>::max()) return;
-    throw std::invalid_argument("nbody_system: dt must be finite, in the bodies' type too");
+    const double length = std::abs(dt);
+    constexpr double least = std::numeric_limits<Real>::min();
+    if (length == 0 || (length >= least && length <= std::numeric_limits<Real>::max())) return;
+    throw std::invalid_argument(
+        "nbody_system: dt must be finite, and 0 or a normal number of the bodies' type");
   }
 
   template <class T>
