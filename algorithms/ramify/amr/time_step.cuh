@@ -24,8 +24,8 @@ inline constexpr int step_threads = 128;
   return clock.dt == 0 ? clock.time : clock.is_last_step ? clock.stop : clock.time + clock.dt;
 }
 
-/// Reports an invalid cell of a leaf. `number` is that of the leaf in the list of leaves. Any thread
-/// may call it.
+/// Reports an invalid cell of a leaf. `number` is that of the leaf in the list of leaves. Any
+/// thread may call it.
 __device__ inline void report_invalid_cell(run_state& state, unsigned number, int cell,
                                            int cells_of_leaf) {
   atomicMin(&state.fault.invalid_cell,
