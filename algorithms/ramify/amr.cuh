@@ -120,8 +120,9 @@ class [[nodiscard("call get(): it waits, checks and completes the steps")]] amr_
 /// A run: a flow and its mesh. Move-only; the stream must outlive it. After an exception other than
 /// std::invalid_argument and amr_error it may only be destroyed.
 ///
-/// `Physics` has the members of euler (euler.cuh). criteria.cuh describes `Criterion`. `n` is the
-/// number of cells along a block's edge, even and at least 4.
+/// `Physics` has the members of euler (euler.cuh); its floors and their functions are optional.
+/// criteria.cuh describes `Criterion`. `n` is the number of cells along a block's edge, even and at
+/// least 4.
 template <class Physics, class Criterion = gradient_criterion<Physics>,
           int n = default_block_cells<Physics>>
 requires detail::amr::simulable<Physics, Criterion>
@@ -138,8 +139,9 @@ class amr_run {
   ///         evaluated at 3 Gauss points along each axis of a cell, unless it has the member
   ///         average() (cell_average.cuh), for features that are smaller than a cell
   /// \throws std::invalid_argument naming a field of `config`; unavailable if this build cannot run
-  ///         on the configured backend or route; amr_error if a cell's initial values are invalid,
-  ///         or the mesh needs more than mesh.max_blocks; cuda_error; device_launch_error
+  ///         on the configured backend or route; amr_error if a cell's initial values are invalid
+  ///         or below a floor of the physics, or the mesh needs more than mesh.max_blocks;
+  ///         cuda_error; device_launch_error
   template <class Initial>
   amr_run(const Physics& physics, const Criterion& criterion, const Initial& initial,
           const amr_config& config, cudaStream_t stream = nullptr)

@@ -200,6 +200,16 @@ inline basic_sssp_run<std::uint64_t> shortest_paths_async(
   return detail::graph::start_paths(graph, weights, source, results, stream, config, scratch);
 }
 
+/// Starts to compute the shortest paths of a graph without edges, for the weights `{}`; see the
+/// function for float.
+inline sssp_run shortest_paths_async(const graph_view& graph, no_edge_lengths /*weights*/,
+                                     std::int64_t source, const sssp_arrays& results,
+                                     cudaStream_t stream = nullptr, const sssp_config& config = {},
+                                     scratch_memory scratch = {}) {
+  return shortest_paths_async(graph, std::span<const float>(), source, results, stream, config,
+                              scratch);
+}
+
 /// Computes the shortest paths from `source`, and waits for `stream`. It ignores graph.in_offsets
 /// and graph.in_sources.
 ///
@@ -230,6 +240,15 @@ inline sssp_report shortest_paths(const graph_view& graph, std::span<const std::
                                   cudaStream_t stream = nullptr, const sssp_config& config = {},
                                   scratch_memory scratch = {}) {
   return shortest_paths_async(graph, weights, source, results, stream, config, scratch).get();
+}
+
+/// Computes the shortest paths of a graph without edges, for the weights `{}`; see the function for
+/// float.
+inline sssp_report shortest_paths(const graph_view& graph, no_edge_lengths /*weights*/,
+                                  std::int64_t source, const sssp_arrays& results,
+                                  cudaStream_t stream = nullptr, const sssp_config& config = {},
+                                  scratch_memory scratch = {}) {
+  return shortest_paths(graph, std::span<const float>(), source, results, stream, config, scratch);
 }
 
 // ---- connected components ----

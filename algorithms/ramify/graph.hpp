@@ -89,6 +89,13 @@ sssp_report shortest_paths(const graph_view& graph, std::span<const double> weig
 sssp_report shortest_paths(const graph_view& graph, std::span<const std::uint64_t> weights,
                            std::int64_t source, const basic_sssp_spans<std::uint64_t>& results,
                            const sssp_options& options = {});
+/// Computes the shortest paths of a graph without edges, for the weights `{}`; see the function for
+/// float.
+inline sssp_report shortest_paths(const graph_view& graph, no_edge_lengths /*weights*/,
+                                  std::int64_t source, const sssp_spans& results,
+                                  const sssp_options& options = {}) {
+  return shortest_paths(graph, std::span<const float>(), source, results, options);
+}
 
 /// Computes the connected components. The direction of edges is ignored.
 /// \param components  n elements: the smallest vertex of the component of each vertex. If it is

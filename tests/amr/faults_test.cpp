@@ -39,6 +39,65 @@ BOOST_DATA_TEST_CASE(an_invalid_initial_state_is_reported_with_its_place, data::
   BOOST_TEST(launch_slots_in_use() == 0u);
 }
 
+// A gas of about 1e-24: floors for another unit would replace its density and its pressure.
+BOOST_DATA_TEST_CASE(an_initial_state_below_a_floor_is_reported,
+                     data::make(routes) * data::make(subcycling), taken, subcycle) {
+  setting s;
+  s.config.route = taken;
+  s.config.step.subcycle = subcycle;
+  s.config.mesh.max_level = 1;
+  s.criterion = criterion_kind::corner;
+  s.initial = initial_kind::pulses;
+  s.unit = 0x1p-80;
+  BOOST_CHECK_EXCEPTION((void)start_run(s), amr_error,
+                        names("(0.031250, 0.031250), level 1, is below a floor of the physics: "));
+  // The density is above its floor, and the pressure is not.
+  s.initial = initial_kind::tearing;
+  s.unit = 5e-12;
+  BOOST_CHECK_EXCEPTION((void)start_run(s), amr_error,
+                        names("density 5e-12 (density_floor 1e-12), pressure 5e-15"));
+  BOOST_TEST(launch_slots_in_use() == 0u);
+}
+
+// Powers of two scale a flow without rounding.
+BOOST_AUTO_TEST_CASE(a_gas_in_other_units_has_the_same_flow) {
+  setting s;
+  s.config.mesh.max_level = 2;
+  s.criterion = criterion_kind::corner;
+  s.initial = initial_kind::pulses;
+  const auto run = start_run(s);
+  run->advance(5);
+  const auto expected = run->snapshot();
+  s.unit = 0x1p-80;
+  s.floor = 0x1p-120;
+  const auto light = start_run(s);
+  light->advance(5);
+  const auto found = light->snapshot();
+  BOOST_TEST(light->time() == run->time());
+  BOOST_TEST(found.leaves.size() == 7u);
+  BOOST_REQUIRE(found.values.size() == expected.values.size());
+  std::size_t different = 0;
+  for (std::size_t i = 0; i < found.values.size(); ++i) {
+    if (found.values[i] != expected.values[i] * s.unit) ++different;
+  }
+  BOOST_TEST(different == 0u);
+}
+
+// The square of the velocity overflows, or the pressure is lost in the kinetic energy.
+BOOST_DATA_TEST_CASE(an_initial_state_that_overflows_is_reported, data::make(routes), taken) {
+  setting s;
+  s.config.route = taken;
+  s.velocity[0] = 1e200;
+  BOOST_CHECK_EXCEPTION(
+      (void)start_run(s), amr_error,
+      names("is invalid: density 1, momentum_x 1e+200, momentum_y 0, energy inf"));
+  s.velocity[0] = 1e150;
+  BOOST_CHECK_EXCEPTION((void)start_run(s), amr_error, names("energy 5e+299; step 0"));
+  s.velocity[0] = 0;
+  s.unit = 1e308;  // the energy
+  BOOST_CHECK_EXCEPTION((void)start_run(s), amr_error, names("energy inf; step 0"));
+}
+
 // Two streams move apart so fast that they leave a vacuum: a step that is too long takes more out
 // of a cell than there was.
 BOOST_DATA_TEST_CASE(a_state_that_becomes_invalid_is_reported_with_its_place,

@@ -55,6 +55,7 @@ template <int dim>
 [[nodiscard]] euler<double, dim> physics_of(const setting& s, const euler<double, dim>*) {
   euler<double, dim> gas;
   gas.gamma = s.gamma;
+  gas.density_floor = gas.pressure_floor = s.floor;
   return gas;
 }
 
@@ -94,7 +95,10 @@ struct initial_state {
   /// The exact solution, where it is known.
   [[nodiscard]] __host__ __device__ values at(const double (&where)[dim], double time) const {
     if constexpr (is_gas) {
-      return gas_at(where, time);
+      values gas = gas_at(where, time);
+      gas[0] *= s.unit;
+      gas[dim + 1] *= s.unit;
+      return gas;
     } else {
       return scalar_at(where, time);
     }

@@ -78,6 +78,7 @@ struct setting {
 
   // ---- the physics ----
   double gamma = 1.4;
+  double floor = 1e-12;  ///< of the density and the pressure of a gas
   flow_kind flow = flow_kind::uniform;
   double rate = 1;
 
@@ -91,6 +92,7 @@ struct setting {
   double crests[3] = {1, 0, 0};
   double amplitude = 1e-6;
   int axis = 0;
+  double unit = 1;  ///< multiplies the density and the pressure of a gas
 
   // ---- the criterion ----
   criterion_kind criterion = criterion_kind::gradient;

@@ -283,6 +283,22 @@ BOOST_AUTO_TEST_CASE(a_graph_without_vertices_has_no_components_and_no_ranks) {
                         std::invalid_argument, names("source is 0; it must be in [0, 0)"));
 }
 
+// Without a type, empty lengths are of type float; the outputs can give them another one.
+BOOST_AUTO_TEST_CASE(a_graph_without_edges_needs_no_lengths) {
+  const device_graph graph(host_graph("three vertices", 3, {}, false));
+  auto distances = upload(std::vector<float>(3, -1));
+  auto wide = upload(std::vector<double>(3, -1));
+  auto parents = upload(std::vector<std::int32_t>(3, 7));
+  BOOST_TEST(ramify::shortest_paths(graph.view(), {}, 2, {}).reached == 1u);
+  (void)ramify::shortest_paths(graph.view(), {}, 2, {.parents = parents.data()});
+  (void)ramify::shortest_paths_async(graph.view(), {}, 2, {.distances = distances.data()}).get();
+  (void)ramify::shortest_paths(graph.view(), {}, 1, {.distances = wide.data()});
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  BOOST_TEST((download(distances) == std::vector<float>{INFINITY, INFINITY, 0}));
+  BOOST_TEST((download(wide) == std::vector<double>{infinity, 0, infinity}));
+  BOOST_TEST((download(parents) == std::vector<std::int32_t>{-1, -1, -1}));
+}
+
 BOOST_AUTO_TEST_CASE(outputs_may_be_omitted) {
   const host_graph graph = kronecker(7, 8);
   const device_graph on_device(graph);

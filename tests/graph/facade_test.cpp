@@ -88,6 +88,18 @@ BOOST_AUTO_TEST_CASE(it_computes_paths_components_and_ranks) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_graph_without_edges_needs_no_lengths_on_a_facade) {
+  const host_graph graph("two vertices", 2, {}, false);
+  const ramify::sssp_options options{{}, {.backend = backend_under_test()}};
+  std::vector<float> distances(2);
+  std::vector<std::uint64_t> integers(2);
+  BOOST_TEST(ramify::shortest_paths(view_of(graph), {}, 1, {}, options).reached == 1u);
+  (void)ramify::shortest_paths(view_of(graph), {}, 1, {.distances = distances}, options);
+  (void)ramify::shortest_paths(view_of(graph), {}, 1, {.distances = integers}, options);
+  BOOST_TEST((distances == std::vector<float>{INFINITY, 0}));
+  BOOST_TEST((integers == std::vector<std::uint64_t>{~std::uint64_t{0}, 0}));
+}
+
 BOOST_AUTO_TEST_CASE(it_refuses_bad_arguments_of_the_algorithms) {
   const host_graph graph = random_graph(300, 900);
   const std::vector<float> weights(900, 1);

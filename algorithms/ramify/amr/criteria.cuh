@@ -69,7 +69,8 @@ namespace ramify::inline RAMIFY_BUILD {
 ///
 ///     max over axes of |right - left| / (2 |here| + floor)
 ///
-/// `floor` suppresses noise around zero.
+/// `floor` suppresses noise around zero. It has the unit of the variable, and must be far below its
+/// values in the flow: below a large floor no block is refined.
 template <class Physics>
 struct gradient_criterion {
   using real = typename Physics::real;

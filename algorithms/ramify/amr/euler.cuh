@@ -10,6 +10,8 @@
 
 #include <cmath>
 #include <ramify/amr/state.cuh>
+#include <sstream>
+#include <string>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::inline RAMIFY_BUILD {
@@ -18,9 +20,11 @@ namespace ramify::inline RAMIFY_BUILD {
 ///
 /// The conserved values of a cell are density, momentum along each axis, and total energy (internal
 /// and kinetic), all per volume. The primitive values, in the same order, are density, velocity
-/// along each axis, and pressure. The caller chooses the units; they must be consistent. Floors
-/// replace densities and pressures below them without an error, so they must be far below those of
-/// the flow in its units.
+/// along each axis, and pressure. The caller chooses the units; they must be consistent.
+///
+/// Floors replace densities and pressures that become smaller during a run, without an error. They
+/// must be far below those of the flow in its units, for example 1e-36 for a gas of 1e-24 g/cm^3.
+/// An initial state below a floor ends the run with amr_error.
 ///
 /// Mirrored input gives mirrored results, bit by bit. In two dimensions, input with x and y
 /// exchanged gives results with x and y exchanged, bit by bit.
@@ -90,6 +94,24 @@ struct euler {
     return conserved[energy] - times(Real(0.5), squares) > 0;
   }
 
+  /// Returns whether the floors leave the density and the pressure unchanged. Rounding may put a
+  /// value 1 % below its floor. A run requires it of the cells of its initial state.
+  [[nodiscard]] __host__ __device__ bool is_above_floors(const values& conserved) const {
+    const values primitive = without_floors().to_primitive(conserved);
+    constexpr Real rounded = Real(0.99);
+    return !(primitive[density] < rounded * density_floor) &&
+           !(primitive[pressure] < rounded * pressure_floor);
+  }
+
+  /// Returns a text with the density, the pressure and their floors.
+  [[nodiscard]] std::string describe_floors(const values& conserved) const {
+    const values primitive = without_floors().to_primitive(conserved);
+    std::ostringstream text;
+    text << "density " << primitive[density] << " (density_floor " << density_floor
+         << "), pressure " << primitive[pressure] << " (pressure_floor " << pressure_floor << ")";
+    return text.str();
+  }
+
   /// Returns whether primitive values can be those of a gas: density > 0 and pressure > 0.
   [[nodiscard]] __host__ __device__ bool is_positive(const values& primitive) const {
     return primitive[density] > 0 && primitive[pressure] > 0;
@@ -126,6 +148,8 @@ struct euler {
   }
 
  private:
+  [[nodiscard]] __host__ __device__ euler without_floors() const { return {gamma, 0, 0}; }
+
   // The functions below have no branches: the threads of a warp stay together, and many roots and
   // quotients overlap.
 

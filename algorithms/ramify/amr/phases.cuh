@@ -110,7 +110,14 @@ __host__ __device__ void launch_regrid_phase(const View& view, const run_state& 
     case phase::idle:
     case phase::step: return;
     case phase::begin: break;
-    case phase::average_down: launch_averages(view, mesh, grids); break;
+    case phase::average_down:
+      launch_averages(view, mesh, grids);
+      if constexpr (has_floors<typename View::physics_type>) {
+        // A restored state of later steps may have cells below a floor.
+        const bool is_initial = state.regrid.building && state.clock.steps == 0;
+        if (is_initial) grids(check_floors<View>, view.shape(mesh.leaves, step_threads), view);
+      }
+      break;
     case phase::tag: launch_tags(view, state, grids); break;
     case phase::change_mesh: launch_changes(view, state, fill, grids); break;
   }

@@ -12,6 +12,7 @@
 #include <ramify/amr/restore.cuh>
 #include <ramify/amr/snapshot.hpp>
 #include <ramify/runtime/run_control.cuh>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -125,6 +126,20 @@ void update_report(amr_report& report, run_report part, const run_state& state, 
   report.finest_level = finest_level(state.mesh, mesh.config().max_level);
 }
 
+/// Returns a text with the values of an invalid cell.
+template <class Physics>
+std::string describe_values(const Physics& physics, const typename Physics::values& u) {
+  if constexpr (has_floors<Physics>) {
+    if (physics.is_valid(u)) return "below a floor of the physics: " + physics.describe_floors(u);
+  }
+  std::ostringstream text;
+  text << "invalid:";
+  for (int v = 0; v < Physics::variables; ++v) {
+    text << (v == 0 ? " " : ", ") << Physics::field_name(v) << ' ' << u[v];
+  }
+  return text.str();
+}
+
 /// Returns a text with the position and the values of an invalid cell.
 template <class Mesh>
 std::string describe_invalid_cell(const Mesh& mesh, unsigned long long which) {
@@ -135,6 +150,8 @@ std::string describe_invalid_cell(const Mesh& mesh, unsigned long long which) {
   int at[Mesh::dim];
   const auto cell = static_cast<int>(which % cells::count);
   cells::coordinates(cell, at);
+  typename Mesh::physics_type::values u;
+  for (int v = 0; v < Mesh::variables; ++v) u[v] = values[std::size_t(v * cells::count + cell)];
   std::string text = "the state at (";
   for (int axis = 0; axis < Mesh::dim; ++axis) {
     const double cells_to_center = double(place.index[axis]) * Mesh::cells_along + at[axis] + 0.5;
@@ -142,12 +159,8 @@ std::string describe_invalid_cell(const Mesh& mesh, unsigned long long which) {
             std::to_string(mesh.config().lower[std::size_t(axis)] +
                            cells_to_center * mesh.cell_edge(place.level, axis));
   }
-  text += "), level " + std::to_string(place.level) + ", is invalid:";
-  for (int v = 0; v < Mesh::variables; ++v) {
-    text += std::string(v == 0 ? " " : ", ") + Mesh::physics_type::field_name(v) + " " +
-            std::to_string(values[std::size_t(v * cells::count + cell)]);
-  }
-  return text;
+  text += "), level " + std::to_string(place.level) + ", is ";
+  return text + describe_values(mesh.view().physics, u);
 }
 
 /// Throws for a fault that ends the run; a full mesh is not such a fault.

@@ -6,10 +6,12 @@
 /// condition over all cells and from the stop time.
 
 #include <cmath>
+#include <concepts>
 #include <cstring>
 #include <ramify/amr/run_view.cuh>
 #include <ramify/amr/synchronize.cuh>
 #include <ramify/runtime/collectives.cuh>
+#include <string>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
@@ -20,6 +22,36 @@ inline constexpr int step_threads = 128;
 /// Returns the time at the end of the step under way, or the time now if there is none.
 [[nodiscard]] __device__ inline double end_of_step(const time_state& clock) {
   return clock.dt == 0 ? clock.time : clock.is_last_step ? clock.stop : clock.time + clock.dt;
+}
+
+/// Reports an invalid cell of a leaf. `number` is that of the leaf in the list of leaves. Any
+/// thread may call it.
+__device__ inline void report_invalid_cell(run_state& state, unsigned number, int cell,
+                                           int cells_of_leaf) {
+  atomicMin(&state.fault.invalid_cell,
+            1ull * number * static_cast<unsigned>(cells_of_leaf) + static_cast<unsigned>(cell));
+}
+
+/// Whether a physics replaces values below floors. is_above_floors(u) returns whether it leaves the
+/// conserved values of a cell unchanged, and describe_floors(u) returns a text for an error.
+template <class Physics>
+concept has_floors = requires(const Physics& physics, const typename Physics::values& u) {
+  { physics.is_above_floors(u) } -> std::convertible_to<bool>;
+  { physics.describe_floors(u) } -> std::convertible_to<std::string>;
+};
+
+/// Checks that floors leave the cells of the initial state unchanged. The next begin_step() ends
+/// the run if they do not. One block per leaf.
+template <class View>
+__global__ void check_floors(View view) {
+  const traced here(view.trace, __func__);
+  using cells = typename View::cells;
+  grid_dependency_synchronize();
+  const int node = view.lists.leaves[blockIdx.x];
+  cells::for_each(step_threads, [&](int cell, const int(&)[View::dim]) {
+    if (view.physics.is_above_floors(view.u_new.load(node, cell))) return;
+    report_invalid_cell(*view.state, blockIdx.x, cell, cells::count);
+  });
 }
 
 /// Checks a thread's cells of a leaf, and returns the largest rate at which waves cross them.
@@ -36,8 +68,7 @@ __device__ double largest_rate(const View& view, int node, unsigned number) {
   cells::for_each(step_threads, [&](int cell, const int(&at)[dim]) {
     const auto u = view.u_new.load(node, cell);
     if (!view.physics.is_valid(u)) {
-      atomicMin(&state.fault.invalid_cell,
-                1ull * number * cells::count + static_cast<unsigned>(cell));
+      report_invalid_cell(state, number, cell, cells::count);
       return;
     }
     const auto primitive = view.physics.to_primitive(u);

@@ -21,7 +21,9 @@ inline constexpr std::int64_t no_solution = std::numeric_limits<std::int64_t>::m
 /// Its result may differ from run to run, unlike that of a complete search.
 struct search_limits {
   std::uint64_t max_nodes = 0;  ///< nodes that are expanded; 0: no limit
-  double max_seconds = 0;       ///< from the visit of the root on; 0: no limit
+  /// From the visit of the root on; 0: no limit. With a reproducible schedule of the CPU executor,
+  /// a nanosecond is a node that is to be expanded.
+  double max_seconds = 0;
 
   /// Returns whether there is a limit.
   [[nodiscard]] bool any() const { return max_nodes != 0 || max_seconds != 0; }

@@ -178,6 +178,9 @@ template <class T>
 concept edge_length =
     std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::uint64_t>;
 
+/// An empty braced list of lengths, `{}`. Such lengths have the type float.
+enum class no_edge_lengths {};
+
 /// Maximum distance in 64-bit integers. The largest integer, 2^64 - 1, stands for infinity.
 inline constexpr std::uint64_t max_path_length = ~std::uint64_t{0} - 2;
 

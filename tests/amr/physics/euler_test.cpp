@@ -121,6 +121,28 @@ BOOST_AUTO_TEST_CASE(floors_hold_and_hide_no_nan) {
   BOOST_TEST(std::isnan(physics.to_primitive({{1, not_a_number, 0, 1}})[3]));
 }
 
+BOOST_AUTO_TEST_CASE_TEMPLATE(values_below_a_floor_are_found, Physics, every_euler) {
+  using real = typename Physics::real;
+  Physics physics;
+  physics.density_floor = real(0x1p-40);
+  physics.pressure_floor = real(0x1p-30);
+  const auto is_above = [&](real density, real pressure) {
+    typename Physics::values gas{};
+    gas[0] = density;
+    gas[Physics::pressure] = pressure;
+    return physics.is_above_floors(physics.to_conserved(gas));
+  };
+  BOOST_TEST(is_above(real(0x1p-40), real(0x1p-30)));
+  BOOST_TEST(!is_above(real(0x1p-41), real(0x1p-30)));
+  BOOST_TEST(!is_above(real(0x1p-40), real(0x1p-31)));
+  BOOST_TEST(!is_above(real(1e-24), real(1e-12)));
+  typename Physics::values light{};
+  light[0] = real(0x1p-41);
+  light[Physics::energy] = 1;
+  const std::string text = physics.describe_floors(light);
+  BOOST_TEST(text.find("density 4.54747e-13 (density_floor 9.09495e-13), pressure 0.4") == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(invalid_values_are_found) {
   const euler<double, 2> physics;
   BOOST_TEST(physics.is_valid({{1, 3, 4, 13}}));
