@@ -41,6 +41,21 @@ class graph_on_device {
   array<std::int32_t> in_sources_;
 };
 
+/// Computes shortest paths on the backend of this build.
+template <edge_length T>
+sssp_report paths_here(const graph_view& graph, std::span<const T> weights, std::int64_t source,
+                       const basic_sssp_arrays<T>& results, const sssp_options& options) {
+  facade::facade_call call(options.pending_launches);
+  const graph_on_device device_graph(graph.outgoing(), call);
+  const facade::on_device lengths(weights, call, "weights");
+  const facade::on_device distances(results.distances, graph.vertices(), call, "distances");
+  const facade::on_device parents(results.parents, graph.vertices(), call, "parents");
+  const auto report = ramify::shortest_paths(device_graph.get(), lengths.get(), source,
+                                             basic_sssp_arrays<T>{distances.data(), parents.data()},
+                                             call.stream(), options);
+  return call.finish(report, distances, parents);
+}
+
 }  // namespace ramify::detail::graph::inline RAMIFY_BUILD
 
 namespace ramify::detail::facade {
@@ -61,26 +76,11 @@ bfs_report breadth_first_search_on<this_build>(const graph_view& graph, std::int
   return call.finish(report, levels, parents);
 }
 
-/// Computes shortest paths on the backend of this build.
-template <edge_length T>
-sssp_report paths_here(const graph_view& graph, std::span<const T> weights, std::int64_t source,
-                       const basic_sssp_arrays<T>& results, const sssp_options& options) {
-  facade_call call(options.pending_launches);
-  const graph_on_device device_graph(graph.outgoing(), call);
-  const on_device lengths(weights, call, "weights");
-  const on_device distances(results.distances, graph.vertices(), call, "distances");
-  const on_device parents(results.parents, graph.vertices(), call, "parents");
-  const auto report = ramify::shortest_paths(device_graph.get(), lengths.get(), source,
-                                             basic_sssp_arrays<T>{distances.data(), parents.data()},
-                                             call.stream(), options);
-  return call.finish(report, distances, parents);
-}
-
 template <>
 sssp_report shortest_paths_on<this_build>(const graph_view& graph, std::span<const float> weights,
                                           std::int64_t source, const sssp_arrays& results,
                                           const sssp_options& options) {
-  return paths_here(graph, weights, source, results, options);
+  return graph::paths_here(graph, weights, source, results, options);
 }
 
 template <>
@@ -88,7 +88,7 @@ sssp_report shortest_paths_on<this_build>(const graph_view& graph, std::span<con
                                           std::int64_t source,
                                           const basic_sssp_arrays<double>& results,
                                           const sssp_options& options) {
-  return paths_here(graph, weights, source, results, options);
+  return graph::paths_here(graph, weights, source, results, options);
 }
 
 template <>
@@ -97,7 +97,7 @@ sssp_report shortest_paths_on<this_build>(const graph_view& graph,
                                           std::int64_t source,
                                           const basic_sssp_arrays<std::uint64_t>& results,
                                           const sssp_options& options) {
-  return paths_here(graph, weights, source, results, options);
+  return graph::paths_here(graph, weights, source, results, options);
 }
 
 template <>

@@ -11,7 +11,7 @@
 #include "facade/facade_call.cuh"
 #include "quadrature/on_backend.hpp"
 
-namespace ramify::detail::facade {
+namespace ramify::detail::facade::inline RAMIFY_BUILD {
 
 /// Integrates `f`, whose dimensions must be d, over the unit cube.
 template <unsigned d>
@@ -21,6 +21,10 @@ quadrature_result integrate_cube(const genz_integrand& f, const quadrature_optio
   for (double& high : cube.high) high = 1;
   return ramify::quadrature(cube, genz_function<d>(f), stream, options);
 }
+
+}  // namespace ramify::detail::facade::inline RAMIFY_BUILD
+
+namespace ramify::detail::facade {
 
 template <>
 quadrature_report quadrature_on<this_build>(const genz_integrand& f,

@@ -39,7 +39,7 @@ template <class Word>
 
 }  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD
 
-namespace ramify::detail::facade {
+namespace ramify::detail::facade::inline RAMIFY_BUILD {
 
 /// Returns whether the keys are in host memory, and the sort of all of them at once would take more
 /// device memory than options.device_memory.
@@ -70,6 +70,10 @@ quicksort_report sort_in_parts(Held* keys, Value* values, std::size_t n, Order o
   report.work_ms = report.total_ms;  // the copies are part of it
   return report;
 }
+
+}  // namespace ramify::detail::facade::inline RAMIFY_BUILD
+
+namespace ramify::detail::facade {
 
 // Copies the arrays to the device if necessary, sorts, and copies them back.
 template <build where, class Held, class Value>

@@ -9,7 +9,7 @@
 #include "facade/device_arrays.cuh"
 #include "tessellation/on_backend.hpp"
 
-namespace ramify::detail::facade {
+namespace ramify::detail::facade::inline RAMIFY_BUILD {
 
 /// Copies device memory to a vector, in the order of the call's stream.
 template <class T>
@@ -17,6 +17,10 @@ void copy_out(facade_call& call, const device_buffer<T>& from, std::vector<T>& t
   to.resize(from.size());
   if (!to.empty()) call.copy_out(to.data(), from.data(), to.size() * sizeof(T));
 }
+
+}  // namespace ramify::detail::facade::inline RAMIFY_BUILD
+
+namespace ramify::detail::facade {
 
 template <>
 tessellation_report tessellate_curves_on<this_build>(std::span<const cubic_curve> curves,
