@@ -214,7 +214,7 @@ struct largest_of_three {
 
 /// 1, and NaN in a square that no point of the first region is in.
 struct hidden_hole {
-  __device__ double operator()(const quadrature_point<2>& p) const {
+  __host__ __device__ double operator()(const quadrature_point<2>& p) const {
     return std::fabs(p[0] - 0.73) < 0.05 && std::fabs(p[1] - 0.57) < 0.05 ? NAN : 1;
   }
 };

@@ -71,8 +71,8 @@ namespace tests {
 }
 
 /// The end of a test of random cases, which have numbers from 0 on: after the first cases, whose
-/// number is fixed, and after a time. The time is a share of the seconds in the environment variable
-/// RAMIFY_FUZZ_SECONDS, or none; tests/run.sh --all sets it.
+/// number is fixed, and after a time. The time is a share of the seconds in the environment
+/// variable RAMIFY_FUZZ_SECONDS, or none. `tests/run.sh --all` sets it.
 class random_cases {
  public:
   explicit random_cases(std::uint64_t first, double share = 1) : first_(first) {
