@@ -59,6 +59,20 @@ def made_up():
     }
 
 
+def columns_of(source, table):
+    """Returns the columns of a table in the source of a benchmark, or None. Its name is in the call
+    of table(), or is an argument of the function that makes this call."""
+    begin = re.search(rf'table\(\s*"{table}",\s*{{([^}}]*)}}', source)
+    if begin:
+        return begin.group(1)
+    for function in re.finditer(
+            r"(\w+)\(recorder& out, std::string_view name,[^{]*{"
+            r"\s*out\.table\(\s*name,\s*{([^}]*)}", source):
+        if f'{function.group(1)}(out, "{table}",' in source:
+            return function.group(2)
+    return None
+
+
 class PlotTest(unittest.TestCase):
     def setUp(self):
         self.folder = WORK / self.id()
@@ -134,10 +148,10 @@ class PlotTest(unittest.TestCase):
         for drawn in plot.PLOTS:
             source = next(text for text in (f.read_text() for f in BENCHMARKS.glob("*.cu"))
                           if f'.name = "{drawn.program}"' in text)
-            begins = re.search(rf'table\(\s*"{drawn.table}",\s*{{([^}}]*)}}', source)
-            self.assertIsNotNone(begins, f"{drawn.program} has no table {drawn.table}")
+            columns = columns_of(source, drawn.table)
+            self.assertIsNotNone(columns, f"{drawn.program} has no table {drawn.table}")
             for column in drawn.columns:
-                self.assertIn(f'"{column}"', begins.group(1), drawn.program)
+                self.assertIn(f'"{column}"', columns, drawn.program)
 
 
 if __name__ == "__main__":
