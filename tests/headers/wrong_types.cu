@@ -102,7 +102,7 @@ void call(const float* const_keys, not_plain* no_keys, no_less* unordered, int* 
   branch_and_bound(1u, real_value{});  // value() must return a whole number
   branch_and_bound(1u, real_bound{});  // bound() must return a whole number
   quadrature(quadrature_box<1>{{0}, {1}}, nothing{});   // the integrand needs double operator()
-  make_tree_folds(keys, wide_sum{}, nullptr, nullptr);  // the type of `values` decides the type of
+  make_tree_folds(keys, wide_sum{}, nullptr, nullptr);  // the type of values decides the type of
   const auto folds = make_tree_folds(values, nothing{}, values, values);
   rooted_tree(tree_shape::of_parents({}), {}, folds);  // the operator needs T operator()
   const spatial_tree_view<float, 3> tree{};

@@ -85,7 +85,7 @@ struct tree_folds {
                 "rooted_tree: values must be trivially copyable and default-constructible, because "
                 "kernels copy them bit by bit");
   static_assert(detail::runtime::holds_combined<T, Combine>,
-                "tree_folds: the type of `values` decides the type of the folds, which cannot hold "
+                "tree_folds: the type of values decides the type of the folds, which cannot hold "
                 "what combine() returns; pass values of that type");
   const T* values;
   Combine combine;       ///< device functor: T combine(const T&, const T&)

@@ -68,10 +68,10 @@ struct checked_types : argument_types<Node, Expand, Visit, Reduce, Value> {
                 "traverse: Expand, Visit and Reduce must be trivially copyable, because they are "
                 "arguments of kernels");
   static_assert(types::holds_visits,
-                "traverse: the type of `identity` decides the type of the total, which cannot hold "
+                "traverse: the type of identity decides the type of the total, which cannot hold "
                 "the results of visit(); pass an identity of their type, for example 0ULL");
   static_assert(types::holds_sums,
-                "traverse: the type of `identity` decides the type of the total, which cannot hold "
+                "traverse: the type of identity decides the type of the total, which cannot hold "
                 "the results of reduce(); pass an identity of their type, for example 0ULL");
 };
 
