@@ -180,7 +180,7 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] quadr
                const quadrature_config& config, const Integrand& f,
                const detail::quadrature::round_bounds& bounds)
         : rounds_run(setup, box, config, f, bounds, detail::quadrature::max_regions<d>(config),
-                     setup.given.data == nullptr && !setup.captured) {}
+                     setup.given.empty() && !setup.captured) {}
 
     /// If `grows`, the regions have memory of their own, which grows.
     rounds_run(const detail::run_setup& setup, const quadrature_box<d>& box,

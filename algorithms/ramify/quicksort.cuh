@@ -27,16 +27,17 @@
 ///                (see choose_route()). get() waits for the stream. get() also launches work for
 ///                which a kernel found no launch slot or no place in the pool. On the flat route it
 ///                launches the levels of sample_sort beyond the expected ones, and all levels of
-///                binary below the root, unless config.flat_loop requests a graph for them. The
-///                sort is complete only after get().
-/// Capture        A graph can capture quicksort_async() on both routes if scratch memory is passed
-///                in. On the flat route a loop in the graph launches the levels that get() would
-///                launch. The run must exist as long as the graph may be launched. get() may be
-///                called after each launch.
+///                binary below the root, unless environment::flat_loop requests a graph for them:
+///                its grids have the same size in all levels. The sort is complete only after
+///                get().
+/// Capture        A graph can capture quicksort_async() on both routes if memory is handed in. On
+///                the flat route a loop in the graph launches the levels that get() would launch.
+///                The run must exist as long as the graph may be launched. get() may be called
+///                after each launch.
 /// Launches       sample_sort: at most 5 grids per level, and log256(n) levels plus a few. A small
 ///                root takes 1 to 4 grids, which the host launches on both routes. On a GPU it has
 ///                up to 160,000 keys (values) of at most 8 bytes, or 102,400 of at most 16.
-///                binary: one grid for each segment of two leaves or more, or as config.launches
+///                binary: one grid for each segment of two leaves or more, or as options.launches
 ///                sets. Segments without a launch slot run in flat grids.
 /// Errors         std::invalid_argument for a bad argument, before any memory is written;
 ///                unavailable if the device route is requested without -rdc=true, or a graph is
@@ -65,203 +66,195 @@
 #include <ramify/quicksort/order.cuh>
 #include <ramify/quicksort/sample_sort_run.cuh>
 #include <ramify/runtime/phase_range.cuh>
-#include <ramify/runtime/run_control.cuh>
+#include <ramify/runtime/started_run.cuh>
 #include <stdexcept>
-#include <utility>
 #include <variant>
 
-namespace ramify::inline RAMIFY_BUILD {
+namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
-/// A quicksort that quicksort_async() or quicksort_pairs_async() started. Movable; get() of a
-/// moved-from run throws std::logic_error. The destructor neither waits for the sort nor checks it.
-template <class Key, class Value, class Compare>
-class [[nodiscard(
-    "call get(): it waits for the sort, checks it and returns the report")]] quicksort_run {
-  using order = detail::quicksort::sort_order<Key, Compare>;
-  using arrays = detail::quicksort::key_value_arrays<Key, Value>;
-  using sample_sort_run = detail::quicksort::sample_sort_run<Key, Value, order>;
-  using binary_run = detail::quicksort::binary_run<Key, Value, order>;
+/// The scratch memory of a sort: room for the elements, and the memory of the strategy, which takes
+/// its own part.
+template <class Key, class Value, class Strategy>
+struct sort_memory {
+  using arrays = key_value_arrays<Key, Value>;
+
+  sort_memory(memory_layout& memory, std::size_t n, const quicksort_options& options)
+      : elements{memory.take<Key>(n), memory.take<Value>(arrays::has_values ? n : 0)},
+        strategy(memory, n, options) {}
+
+  arrays elements;
+  Strategy strategy;
+};
+
+/// A sort of at least two elements by a strategy, which is sample_sort_run or binary_run.
+template <class Key, class Value, class Compare, template <class, class, class> class Strategy>
+class sort_run final
+    : public device_run<quicksort_report,
+                        sort_memory<Key, Value, Strategy<Key, Value, sort_order<Key, Compare>>>> {
+  using order = sort_order<Key, Compare>;
+  using strategy_run = Strategy<Key, Value, order>;
+  using base = device_run<quicksort_report, sort_memory<Key, Value, strategy_run>>;
   static_assert(sizeof(typename order::code) == sizeof(Key), "tuning depends on the size of keys");
 
  public:
-  /// Waits for the sort, completes it if necessary, and returns its report.
-  ///
-  /// Must be called only once. For a captured sort, it may be called once after each launch of the
-  /// graph. The graph must have been launched into the same stream, or be complete.
-  /// \throws cuda_error, device_launch_error; std::logic_error while the stream is being captured,
-  ///         for a further call, and for a moved-from run
-  quicksort_report get() {
-    const auto call = result_.begin_get();
-    const phase_range range("quicksort: get");
+  /// Chooses the route, and starts the sort.
+  [[nodiscard]] static async_run<quicksort_report> start(run_setup& setup,
+                                                         const key_value_arrays<Key, Value>& data,
+                                                         std::size_t n, Compare compare,
+                                                         const quicksort_options& options) {
+    strategy_run::choose_route(setup, n, options);
+    const phase_range range("quicksort: start");
+    return std::make_unique<sort_run>(setup, data, n, compare, options);
+  }
+
+  sort_run(const run_setup& setup, const key_value_arrays<Key, Value>& data, std::size_t n,
+           Compare compare, const quicksort_options& options)
+      : base(setup, n, options), n_(n), strategy_(options.strategy) {
+    this->parts.strategy.start(this->control, {data, this->parts.elements}, order{compare}, options,
+                               setup.loop);
+  }
+
+ private:
+  quicksort_report finish() override {
     quicksort_report report;
-    if (run_ != nullptr) {
-      const auto finish = [&](auto& strategy) { return strategy.finish(run_->control); };
-      report.merge_sorted_segments = std::visit(finish, run_->parts.of_strategy);
-      static_cast<run_report&>(report) = run_->end();
-      if (!run_->captured) run_.reset();
-    } else {
-      static_cast<run_report&>(report) =
-          report_of_this_build({route::flat, "fewer than two keys are sorted already"});
-    }
+    report.merge_sorted_segments = this->parts.strategy.finish(this->control);
+    static_cast<run_report&>(report) = this->end();
     report.strategy = strategy_;
     report.keys = n_;
     return report;
   }
 
-  /// Returns the device memory that a run needs, in bytes.
-  static std::size_t scratch_bytes(std::size_t n, const quicksort_config& config) {
-    return run::scratch_bytes(n, config);
-  }
-
-  /// Starts a run; see quicksort_pairs_async().
-  quicksort_run(Key * keys, Value * values, std::size_t n, Compare compare, cudaStream_t stream,
-                const quicksort_config& config, scratch_memory scratch)
-      : strategy_(config.strategy), n_(n) {
-    validate(config);
-    const relaxed_capture_scope relaxed;  // driver queries do not affect a captured stream
-    const arrays data{keys, values};
-    check_arguments(data, n);
-    detail::run_setup setup("quicksort", config, "quicksort_config.flat_loop", stream, scratch);
-    result_ = detail::result_state(setup.algorithm, setup.captured);
-    const bool samples = strategy_ == quicksort_strategy::sample_sort;
-    // With binary, the flat route launches only the root's grid in advance.
-    setup.prefer_host(samples ? "too few levels for a graph to pay"
-                              : "the grids of the host have the size of their level");
-    const bool is_small = samples && sample_sort_run::is_small(n);
-    setup.choice = choice_of_route(setup, n, config, is_small);
-    if (n < 2) return;
-    setup.first_grid_clears = is_small && setup.choice.taken == route::flat;
-    const phase_range range("quicksort: start");
-    run_ = std::make_unique<run>(setup, n, config);
-    const auto start = [&](auto& strategy) {
-      strategy.start(run_->control, {data, run_->parts.elements}, order{compare}, config,
-                     setup.loop);
-    };
-    std::visit(start, run_->parts.of_strategy);
-  }
-
- private:
-  /// The scratch memory, with the run of the strategy, which takes its own part.
-  struct parts {
-    using strategy_run = std::variant<sample_sort_run, binary_run>;
-
-    parts(memory_layout& memory, std::size_t n, const quicksort_config& config)
-        : elements{memory.take<Key>(n), memory.take<Value>(arrays::has_values ? n : 0)},
-          of_strategy(config.strategy == quicksort_strategy::sample_sort
-                          ? strategy_run(std::in_place_type<sample_sort_run>, memory, n, config)
-                          : strategy_run(std::in_place_type<binary_run>, memory, n, config)) {}
-
-    arrays elements;
-    strategy_run of_strategy;
-  };
-
-  using run = detail::basic_run<parts>;
-
-  /// Returns the requested route, or the cheaper one. For a small root it does not look up the
-  /// launch costs, which would take a part of so short a run.
-  static route_choice choice_of_route(const detail::run_setup& setup, std::size_t n,
-                                      const quicksort_config& config, bool is_small) {
-    if (is_small) {
-      return choose_route(config.route, setup.limit, sample_sort_run::slots_needed,
-                          route_choice{route::flat, "the host launches all grids of a small root"});
-    }
-    if (config.strategy == quicksort_strategy::sample_sort) {
-      return choose_route(config.route, setup.limit, sample_sort_run::slots_needed,
-                          sample_sort_run::plans(n), setup.stream);
-    }
-    return choose_route(config.route, setup.limit, binary_run::slots_needed,
-                        binary_run::plans(n, config.streams), setup.stream);
-  }
-
-  static void check_arguments(const arrays& data, std::size_t n) {
-    if (n >> 40 != 0) throw std::invalid_argument("quicksort: n must be less than 2^40");
-    if (n == 0) return;
-    check_device_access(data.keys, "quicksort: keys");
-    if constexpr (arrays::has_values) {
-      check_device_access(data.values, "quicksort: values");
-      detail::quicksort::check_overlap(data.keys, data.values, n);
-    }
-  }
-
-  quicksort_strategy strategy_;
   std::size_t n_;
-  std::unique_ptr<run> run_;
-  detail::result_state result_{"quicksort"};
+  quicksort_strategy strategy_;
 };
 
-/// Starts to sort n keys in place, in `stream`. \see quicksort_pairs_async()
-template <class Key, class Compare = ascending>
-detail::run_if<detail::quicksort::argument_types<Key, no_value, Compare>,
-               quicksort_run<Key, no_value, Compare>>
-quicksort_async(Key* keys, std::size_t n, Compare compare = {}, cudaStream_t stream = nullptr,
-                const quicksort_config& config = {}, scratch_memory scratch = {}) {
-  if constexpr (detail::quicksort::checked_types<Key, no_value, Compare>::are_valid) {
-    return {keys, nullptr, n, compare, stream, config, scratch};
+/// Calls `call` with the type of the sort_run that the options select, by a null pointer to it.
+template <class Key, class Value, class Compare, class Call>
+auto with_strategy(const quicksort_options& options, const Call& call) {
+  if (options.strategy == quicksort_strategy::sample_sort) {
+    return call(static_cast<sort_run<Key, Value, Compare, sample_sort_run>*>(nullptr));
   }
+  return call(static_cast<sort_run<Key, Value, Compare, binary_run>*>(nullptr));
 }
 
-/// Starts to sort n keys in place, in `stream`, and moves each value with its key. The memory of
-/// the keys, the values and the scratch must exist until get() has returned. A graph can capture
-/// the call; the head of this file states when.
+/// Starts a sort; see quicksort_pairs_async().
+template <class Key, class Value, class Compare>
+async_run<quicksort_report> start_sort(Key* keys, Value* values, std::size_t n, Compare compare,
+                                       const quicksort_options& options, const environment& env) {
+  using arrays = key_value_arrays<Key, Value>;
+  validate(options);
+  if (n >> 40 != 0) throw std::invalid_argument("quicksort: n must be less than 2^40");
+  run_setup setup("quicksort", env);
+  if (n > 0) {
+    check_device_access(keys, "quicksort: keys");
+    if constexpr (arrays::has_values) {
+      check_device_access(values, "quicksort: values");
+      check_overlap(keys, values, n);
+    }
+  }
+  if (n < 2) {
+    quicksort_report report;
+    report.strategy = options.strategy;
+    report.keys = n;
+    return run_without_work(setup, report, "fewer than two keys are sorted already");
+  }
+  return with_strategy<Key, Value, Compare>(options, [&]<class Run>(const Run*) {
+    return Run::start(setup, {keys, values}, n, compare, options);
+  });
+}
+
+}  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD
+
+namespace ramify::inline RAMIFY_BUILD {
+
+/// Starts to sort n keys in place. \see quicksort_pairs_async()
+template <class Key, class Compare = ascending>
+detail::run_if<detail::quicksort::argument_types<Key, no_value, Compare>,
+               async_run<quicksort_report>>
+quicksort_async(Key* keys, std::size_t n, Compare compare, const quicksort_options& options,
+                const environment& env = {}) {
+  if constexpr (detail::quicksort::checked_types<Key, no_value, Compare>::are_valid) {
+    return detail::quicksort::start_sort<Key, no_value>(keys, nullptr, n, compare, options, env);
+  }
+}
+template <class Key, class Compare = ascending>
+auto quicksort_async(Key* keys, std::size_t n, Compare compare = {}, const environment& env = {}) {
+  return quicksort_async(keys, n, compare, quicksort_options{}, env);
+}
+
+/// Starts to sort n keys in place, and moves each value with its key. The memory of the keys and
+/// the values must exist until get() has returned. A graph can capture the call; the head of this
+/// file states when.
 ///
 /// \param keys, values  arrays of n elements that the device can access; they must not overlap
 /// \param compare  returns whether its first argument must come before its second
-/// \param scratch  memory of quicksort_scratch_bytes(); empty: from Ramify's stream-ordered pool,
-///                 which a captured sort cannot use
+/// \param env      its memory: quicksort_scratch_bytes()
 /// \throws std::invalid_argument, unavailable, cuda_error
 template <class Key, class Value, class Compare = ascending>
-detail::run_if<detail::quicksort::argument_types<Key, Value, Compare>,
-               quicksort_run<Key, Value, Compare>>
-quicksort_pairs_async(Key* keys, Value* values, std::size_t n, Compare compare = {},
-                      cudaStream_t stream = nullptr, const quicksort_config& config = {},
-                      scratch_memory scratch = {}) {
+detail::run_if<detail::quicksort::argument_types<Key, Value, Compare>, async_run<quicksort_report>>
+quicksort_pairs_async(Key* keys, Value* values, std::size_t n, Compare compare,
+                      const quicksort_options& options, const environment& env = {}) {
   if constexpr (detail::quicksort::checked_types<Key, Value, Compare>::are_valid) {
-    return {keys, values, n, compare, stream, config, scratch};
+    return detail::quicksort::start_sort(keys, values, n, compare, options, env);
   }
 }
+template <class Key, class Value, class Compare = ascending>
+auto quicksort_pairs_async(Key* keys, Value* values, std::size_t n, Compare compare = {},
+                           const environment& env = {}) {
+  return quicksort_pairs_async(keys, values, n, compare, quicksort_options{}, env);
+}
 
-/// Sorts n keys in place and waits for `stream`: quicksort_async() and get().
+/// Sorts n keys in place and waits for the sort: quicksort_async() and get().
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error
 template <class Key, class Compare = ascending>
-quicksort_report quicksort(Key* keys, std::size_t n, Compare compare = {},
-                           cudaStream_t stream = nullptr, const quicksort_config& config = {},
-                           scratch_memory scratch = {}) {
+quicksort_report quicksort(Key* keys, std::size_t n, Compare compare,
+                           const quicksort_options& options, const environment& env = {}) {
   if constexpr (detail::quicksort::checked_types<Key, no_value, Compare>::are_valid) {
-    return quicksort_async(keys, n, compare, stream, config, scratch).get();
+    return quicksort_async(keys, n, compare, options, env).get();
   }
 }
+template <class Key, class Compare = ascending>
+quicksort_report quicksort(Key* keys, std::size_t n, Compare compare = {},
+                           const environment& env = {}) {
+  return quicksort(keys, n, compare, quicksort_options{}, env);
+}
 
-/// Sorts n keys in place, moves each value with its key, and waits for `stream`:
+/// Sorts n keys in place, moves each value with its key, and waits for the sort:
 /// quicksort_pairs_async() and get().
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error
 template <class Key, class Value, class Compare = ascending>
-quicksort_report quicksort_pairs(Key* keys, Value* values, std::size_t n, Compare compare = {},
-                                 cudaStream_t stream = nullptr, const quicksort_config& config = {},
-                                 scratch_memory scratch = {}) {
+quicksort_report quicksort_pairs(Key* keys, Value* values, std::size_t n, Compare compare,
+                                 const quicksort_options& options, const environment& env = {}) {
   if constexpr (detail::quicksort::checked_types<Key, Value, Compare>::are_valid) {
-    return quicksort_pairs_async(keys, values, n, compare, stream, config, scratch).get();
+    return quicksort_pairs_async(keys, values, n, compare, options, env).get();
   }
+}
+template <class Key, class Value, class Compare = ascending>
+quicksort_report quicksort_pairs(Key* keys, Value* values, std::size_t n, Compare compare = {},
+                                 const environment& env = {}) {
+  return quicksort_pairs(keys, values, n, compare, quicksort_options{}, env);
 }
 
 /// Returns the device memory that a sort of n elements needs, in bytes. Value is no_value for a
 /// sort of keys without values. \throws std::invalid_argument, cuda_error
 template <class Key, class Value = no_value, class Compare = ascending>
 [[nodiscard]] std::size_t quicksort_scratch_bytes(std::size_t n,
-                                                  const quicksort_config& config = {}) {
-  validate(config);
-  return quicksort_run<Key, Value, Compare>::scratch_bytes(n, config);
+                                                  const quicksort_options& options = {}) {
+  validate(options);
+  return detail::quicksort::with_strategy<Key, Value, Compare>(
+      options, [&]<class Run>(const Run*) { return Run::scratch_bytes(n, options); });
 }
 
 /// Returns launch limits under which a sort of n elements is expected to spill no segment. The
 /// default limit suffices for sample_sort; binary may have one launch pending for each two leaves.
 ///
-///     const ramify::launch_limits limits(ramify::quicksort_recommended_limits<float>(n, config));
+///     const ramify::launch_limits limits(ramify::quicksort_recommended_limits<float>(n, options));
 template <class Key, class Value = no_value>
 [[nodiscard]] launch_limit_values quicksort_recommended_limits(
-    std::size_t n, const quicksort_config& config = {}) {
+    std::size_t n, const quicksort_options& options = {}) {
   constexpr std::size_t default_limit = 2048;
   constexpr std::size_t max_limit = 65'536;  // each pending launch takes device memory
-  if (config.strategy == quicksort_strategy::sample_sort) {
+  if (options.strategy == quicksort_strategy::sample_sort) {
     return {.pending_launches = default_limit};
   }
   const std::size_t leaves = n / detail::quicksort::quicksort_tuning<Key, Value>::leaf_size;

@@ -32,21 +32,19 @@ BOOST_DATA_TEST_CASE(both_interfaces_give_the_sum_on_both_routes,
                      n, taken) {
   const auto numbers = numbers_up_to(std::size_t(n));
   const std::uint64_t expected = std::accumulate(numbers.begin(), numbers.end(), std::uint64_t{0});
-  level_sum_options options;
-  options.backend = tests::backend_under_test();
-  options.route = taken;
-  BOOST_TEST(level_sum(numbers, options).sum == expected);
+  const environment env{.backend = tests::backend_under_test(), .route = taken};
+  BOOST_TEST(level_sum(numbers, env).sum == expected);
 
   const auto device_numbers =
       tests::upload(std::vector<unsigned long long>(numbers.begin(), numbers.end()));
-  const auto found = level_sum(device_numbers.data(), numbers.size(), nullptr, options);
+  const auto found = level_sum(device_numbers.data(), numbers.size(), env);
   BOOST_TEST(found.sum == expected);
   BOOST_TEST(found.report.taken == taken);
 }
 
 BOOST_AUTO_TEST_CASE(a_bad_size_is_refused) {
   BOOST_CHECK_THROW(static_cast<void>(level_sum(std::vector<std::uint64_t>{},
-                                                {{.backend = tests::backend_under_test()}})),
+                                                {.backend = tests::backend_under_test()})),
                     std::invalid_argument);
 }
 

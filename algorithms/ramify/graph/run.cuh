@@ -130,7 +130,7 @@ class search_run : public runtime::basic_run<graph_memory<Search>> {
   /// Waits for the run and returns the report. Throws if the graph is faulty.
   typename Search::report_type get() {
     const cudaStream_t stream = this->control.stream();
-    runtime::require_not_captured(stream, std::string(name_) + ": ");
+    runtime::require_not_captured(stream, name_);
     const auto finish = [](auto& chain) {
       chain.finish();
       return chain.state();

@@ -134,7 +134,7 @@ class [[nodiscard("call get(): it waits, checks the bodies and returns the repor
     using namespace detail::nbody;
     const auto call = result_.begin_get();
     const phase_range phase("nbody: finish forces");
-    detail::runtime::require_not_captured(stream_, std::string(name()) + ": ");
+    detail::runtime::require_not_captured(stream_, name());
     nbody_report report;
     report.method = config_.method;
     report.bodies = bodies_.n;

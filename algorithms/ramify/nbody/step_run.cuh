@@ -41,7 +41,7 @@ class [[nodiscard(
     const auto call = result_.begin_get();
     if (!forces_) return {};
     const phase_range range("nbody: finish step");
-    detail::runtime::require_not_captured(system_->stream(), "nbody_system: ");
+    detail::runtime::require_not_captured(system_->stream(), "nbody_system");
     auto& s = system_->s_;
     const auto found = read_back(s.progress.data(), s.stream, "reading the progress of a step");
     if (found.waits != 0) system_->clear_progress();

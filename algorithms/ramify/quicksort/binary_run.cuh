@@ -42,13 +42,19 @@ class binary_run {
     return {{.host_launches = levels, .host_round_trips = 2 * levels}, device, route::device};
   }
 
+  /// Chooses the route of a run. The flat route launches only the root's grid in advance.
+  static void choose_route(run_setup& setup, std::size_t n, const quicksort_options& options) {
+    setup.prefer_host("the grids of the host have the size of their level");
+    setup.choose_route(slots_needed, plans(n, options.streams));
+  }
+
   /// Takes this run's part of the scratch memory. If the base of `memory` is null, only measures
   /// it. The default depth limit is that of introsort, 2 log2(n) (Musser, 1997).
-  binary_run(memory_layout& memory, std::size_t n, const quicksort_config& config)
+  binary_run(memory_layout& memory, std::size_t n, const quicksort_options& options)
       : n_(n),
-        depth_limit_(config.depth_limit == 0 ? 2 * static_cast<unsigned>(std::bit_width(n))
-                                             : config.depth_limit),
-        launches_(with_threshold(config.launches)) {
+        depth_limit_(options.depth_limit == 0 ? 2 * static_cast<unsigned>(std::bit_width(n))
+                                              : options.depth_limit),
+        launches_(with_threshold(options.launches)) {
     states_ = memory.take<state>(state_count());
     merge_sorted_ = memory.take<unsigned long long>(1);
     // A spawned segment is longer than a leaf, so a level has no more of them than there are
@@ -60,12 +66,12 @@ class binary_run {
   /// `loop` is the loop of the levels below the root on the flat route. \throws unavailable,
   /// cuda_error
   void start(run_control& control, const double_buffer<Key, Value>& buffers, Compare compare,
-             const quicksort_config& config, const loop_choice& loop) {
+             const quicksort_options& options, const loop_choice& loop) {
     clear_memory(states_, state_count(), control.stream(), "clearing the state of segments");
     clear_memory(merge_sorted_, 1, control.stream(), "clearing the count of segments");
     const context shared{buffers, states_, merge_sorted_, compare, depth_limit_};
     tree_.emplace(tree_memory_, state_count(), control, tuning::threads, sizeof(shared_memory),
-                  config.streams, shared, launches_, loop);
+                  options.streams, shared, launches_, loop);
     const segment root{0, n_};
     tree_->start(root, n_ < launches_.threshold ? 1 : context::blocks_of(root));
   }

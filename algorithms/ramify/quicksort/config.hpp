@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Configuration and report of quicksort; plain C++.
+/// Options and report of quicksort; plain C++.
 
 #include <array>
 #include <cstddef>
@@ -30,17 +30,11 @@ enum class quicksort_strategy {
   return parse_choice<quicksort_strategy>("strategy", text);
 }
 
-/// Configuration of a sort.
-struct quicksort_config {
+/// Options of a sort.
+struct quicksort_options {
   quicksort_strategy strategy = quicksort_strategy::sample_sort;
-  ramify::route route = ramify::route::automatic;
   /// The streams in which `binary` launches children on the device route.
   child_streams streams = child_streams::named;
-  /// What launches further levels on the flat route: with `sample_sort` those that the host did not
-  /// expect, with `binary` all below the root. Automatic: the host, in get(). Graph: a CUDA graph
-  /// with a loop, before get(); its grids have the same size in all levels. A captured sort always
-  /// uses the graph.
-  ramify::flat_loop flat_loop = ramify::flat_loop::automatic;
   /// The number of levels of partitioning after which one block merge-sorts a segment, in [1, 255].
   /// 0 chooses a limit from n that random inputs do not reach.
   unsigned depth_limit = 0;
@@ -49,20 +43,15 @@ struct quicksort_config {
   /// 15,360 u32 keys on a GPU. 1: every segment longer than a leaf gets a grid. `sample_sort`
   /// ignores this field, because all segments of a level share grids.
   launch_granularity launches{};
-  /// If not null, the grids of the run are appended to this trace when the run is complete. The
-  /// trace must exist until then.
-  launch_trace* trace = nullptr;
 };
 
-/// Checks a configuration. \throws std::invalid_argument naming the field and its range
-inline void validate(const quicksort_config& config) {
-  check_enumerator(config.strategy, "quicksort_config.strategy");
-  check_enumerator(config.route, "quicksort_config.route");
-  check_enumerator(config.streams, "quicksort_config.streams");
-  check_enumerator(config.flat_loop, "quicksort_config.flat_loop");
-  validate(config.launches, "quicksort_config.launches");
-  detail::check_field(config.depth_limit <= 255, "quicksort_config.depth_limit", config.depth_limit,
-                      "0 (automatic) or in [1, 255]");
+/// Checks options. \throws std::invalid_argument naming the field and its range
+inline void validate(const quicksort_options& options) {
+  check_enumerator(options.strategy, "quicksort_options.strategy");
+  check_enumerator(options.streams, "quicksort_options.streams");
+  validate(options.launches, "quicksort_options.launches");
+  detail::check_field(options.depth_limit <= 255, "quicksort_options.depth_limit",
+                      options.depth_limit, "0 (automatic) or in [1, 255]");
 }
 
 /// What a sort did.

@@ -49,12 +49,26 @@ class sample_sort_run {
             route::flat};
   }
 
+  /// Chooses the route of a run. For a small root it does not look up the launch costs, which would
+  /// take a part of so short a run.
+  static void choose_route(run_setup& setup, std::size_t n, const quicksort_options&) {
+    setup.prefer_host("too few levels for a graph to pay");
+    if (is_small(n)) {
+      setup.choose_route(slots_needed, route_choice{route::flat,
+                                                    "the host launches all grids of a "
+                                                    "small root"});
+      setup.first_grid_clears = setup.choice.taken == route::flat;
+    } else {
+      setup.choose_route(slots_needed, plans(n));
+    }
+  }
+
   /// Takes this run's part of the scratch memory. If the base of `layout` is null, only measures
   /// it. The default depth limit is four levels more than even splitting takes.
   /// \throws cuda_error
-  sample_sort_run(memory_layout& layout, std::size_t n, const quicksort_config& config) {
+  sample_sort_run(memory_layout& layout, std::size_t n, const quicksort_options& options) {
     memory_.root = {0, n};
-    memory_.depth_limit = config.depth_limit == 0 ? expected_levels(n) + 4 : config.depth_limit;
+    memory_.depth_limit = options.depth_limit == 0 ? expected_levels(n) + 4 : options.depth_limit;
     memory_.sizes = sizes_for(n);
     const sample_sort_sizes& sizes = memory_.sizes;
     memory_.state = layout.take<sample_sort_state>(1);
@@ -95,7 +109,7 @@ class sample_sort_run {
   /// `loop` launches the levels that the flat route does not launch ahead.
   /// \throws unavailable, cuda_error
   void start(run_control& control, const double_buffer<Key, Value>& buffers, Compare compare,
-             const quicksort_config&, const loop_choice& loop) {
+             const quicksort_options&, const loop_choice& loop) {
     small_root_plan& small = memory_.sizes.small;
     small.clears_status = control.first_grid_clears();
     if (small.passes > 0) memory_.sizes.serialization = device_sizes().serialization;

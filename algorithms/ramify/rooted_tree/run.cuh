@@ -178,7 +178,7 @@ class [[nodiscard(
     }
     auto& [setup, memory] = *run_;
     auto& parts = memory.parts;
-    detail::runtime::require_not_captured(setup.stream, "rooted_tree: ");
+    detail::runtime::require_not_captured(setup.stream, "rooted_tree");
     static_cast<run_report&>(report) = parts.numbering.finish(setup);
     report.rootfix_rounds = parts.folding.finish(setup, report);
     report.nodes = parts.numbering.program().nodes;

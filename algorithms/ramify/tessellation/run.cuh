@@ -63,7 +63,7 @@ class tessellation_call {
     validate(options);
     const std::string field = std::string(name) + ": " + array;
     check_field(n < (std::size_t{1} << 31) - 1, std::string(name) + ": n", n, "less than 2^31 - 1");
-    require_not_captured(stream, std::string(name) + ": ");
+    require_not_captured(stream, name);
     if (n == 0) {
       static_cast<run_report&>(report) =
           report_of_this_build({route::flat, std::string("there are no ") + array});

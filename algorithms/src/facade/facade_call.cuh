@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <optional>
+#include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/limits.cuh>
 #include <ramify/runtime/report.hpp>
 #include <ramify/runtime/staging.cuh>
@@ -33,6 +34,11 @@ class facade_call {
     }
     if (stream == nullptr) stream = &own_stream_.emplace();
     stream_ = stream->get();
+    begun_.record(stream_);
+  }
+
+  /// A call in the stream of the environment.
+  explicit facade_call(const environment& env) : stream_(env.stream.as<cudaStream_t>()) {
     begun_.record(stream_);
   }
 

@@ -11,6 +11,7 @@
 #include <ramify/runtime/arguments.hpp>
 #include <ramify/runtime/check.cuh>
 #include <ramify/runtime/device_context.cuh>
+#include <ramify/runtime/memory_ref.hpp>
 #include <ramify/runtime/stream.cuh>
 #include <span>
 #include <stdexcept>
@@ -232,6 +233,8 @@ void check_device_access(const char* algorithm, const auto& arrays) {
 struct scratch_memory {
   void* data = nullptr;  ///< null: the run allocates its scratch memory from scratch_pool()
   std::size_t bytes = 0;
+
+  operator memory_ref() const { return {data, bytes}; }
 };
 
 /// Places arrays of different types in one allocation.
@@ -255,7 +258,7 @@ class memory_layout {
 
   [[nodiscard]] std::size_t size() const { return size_; }
 
-  static constexpr std::size_t alignment = 256;
+  static constexpr std::size_t alignment = memory_ref::alignment;
 
  private:
   std::byte* base_;
@@ -270,45 +273,64 @@ template <class Parts, class... Sizes>
   return sizing.size();
 }
 
-/// Checks the size and alignment of provided scratch memory, and that it is provided if `stream` is
-/// being captured, because a graph of Ramify allocates no memory. `needed` is in bytes, and `name`
-/// is the parameter's name in the message.
+/// Checks the size and alignment of memory that was handed in, and that it was if `stream` is being
+/// captured, because a graph of Ramify allocates no memory. `needed` is in bytes, and `name` is the
+/// name of `given` in the message.
 /// \throws std::invalid_argument naming `algorithm`; cuda_error
-inline void check_scratch(const scratch_memory& scratch, std::size_t needed, cudaStream_t stream,
-                          const char* algorithm, const char* name = "scratch") {
+inline void check_scratch(const memory_ref& given, std::size_t needed, cudaStream_t stream,
+                          const char* algorithm, const char* name = "environment.memory") {
   const std::string field = std::string(algorithm) + ": " + name;
-  if (scratch.data == nullptr) {
+  if (given.data() == nullptr) {
     if (!is_being_captured(stream)) return;
-    throw std::invalid_argument(field + ".data is null; a run in a stream that is being captured " +
-                                "requires " + std::to_string(needed) + " bytes");
+    throw std::invalid_argument(field + " is " + (given.is_resource() ? "a resource" : "empty") +
+                                "; a run in a stream that is being captured requires " +
+                                std::to_string(needed) + " bytes of memory");
   }
-  if (scratch.bytes < needed) {
-    throw std::invalid_argument(field + ".bytes is " + std::to_string(scratch.bytes) +
-                                "; this run needs " + std::to_string(needed));
+  if (given.bytes() < needed) {
+    throw std::invalid_argument(field + " has " + std::to_string(given.bytes()) +
+                                " bytes; this run needs " + std::to_string(needed));
   }
-  detail::check_alignment(scratch.data, memory_layout::alignment, field + ".data");
+  detail::check_alignment(given.data(), memory_layout::alignment, field);
 }
 
-/// The scratch memory of one run: the memory that the caller provides, or an allocation of its own.
+/// The scratch memory of one run: memory of the caller, or an allocation of its own.
 class scratch_space {
  public:
-  /// Checks `given`, and allocates `bytes` bytes in the order of `stream` if it is empty.
-  /// \throws std::invalid_argument naming `algorithm`; cuda_error (out of memory)
-  scratch_space(const scratch_memory& given, std::size_t bytes, cudaStream_t stream,
+  /// Checks `given`, and allocates `bytes` bytes in the order of `stream` if no memory was handed
+  /// in: from the resource, or else from Ramify's pool.
+  /// \throws std::invalid_argument naming `algorithm`; cuda_error (out of memory); the exceptions
+  ///         of the resource
+  scratch_space(const memory_ref& given, std::size_t bytes, cudaStream_t stream,
                 const char* algorithm)
-      : given_(given.data), bytes_(bytes) {
+      : given_(given.data()), bytes_(bytes) {
     check_scratch(given, bytes, stream, algorithm);
-    if (given_ == nullptr) own_ = device_buffer<std::byte>(bytes, stream);
+    if (given_ != nullptr) return;
+    if (given.is_resource()) {
+      of_resource_ = {given.allocate(bytes, stream), return_to_resource{given, bytes, stream}};
+    } else {
+      own_ = device_buffer<std::byte>(bytes, stream);
+    }
   }
 
-  [[nodiscard]] void* data() const { return given_ == nullptr ? own_.data() : given_; }
+  [[nodiscard]] void* data() const {
+    if (given_ != nullptr) return given_;
+    return of_resource_ != nullptr ? of_resource_.get() : own_.data();
+  }
   /// Returns the number of bytes that the run needs.
   [[nodiscard]] std::size_t size() const { return bytes_; }
 
  private:
+  struct return_to_resource {
+    memory_ref resource;
+    std::size_t bytes;
+    cudaStream_t stream;
+    void operator()(void* memory) const { resource.deallocate(memory, bytes, stream); }
+  };
+
   void* given_;
   std::size_t bytes_;
   device_buffer<std::byte> own_;
+  std::unique_ptr<void, return_to_resource> of_resource_;
 };
 
 /// The scratch memory of one run, with the parts that Parts(memory_layout&, sizes...) takes.
@@ -316,7 +338,7 @@ template <class Parts>
 struct run_memory {
   /// \throws std::invalid_argument naming `algorithm`; cuda_error (out of memory)
   template <class... Sizes>
-  run_memory(const scratch_memory& given, cudaStream_t stream, const char* algorithm,
+  run_memory(const memory_ref& given, cudaStream_t stream, const char* algorithm,
              const Sizes&... sizes)
       : scratch(given, layout_bytes<Parts>(sizes...), stream, algorithm),
         layout(scratch.data()),

@@ -5,8 +5,12 @@
 /// The choices at the start of a run: its route, and what launches the steps of a flat run.
 /// run_setup makes them, before the run allocates memory or launches grids.
 
+#include <cstddef>
+#include <memory>
 #include <optional>
 #include <ramify/runtime/buffer.cuh>
+#include <ramify/runtime/device_context.cuh>
+#include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/graph_loop.cuh>
 #include <ramify/runtime/launch.cuh>
 #include <ramify/runtime/launch_costs.cuh>
@@ -101,38 +105,68 @@ inline void require_capturable(const loop_choice& loop, bool has_loop) {
                     (has_loop ? loop.reason : "the program has no loop for graphs"));
 }
 
-/// The arguments and the choices of a run. Construct it in a relaxed_capture_scope, because a
-/// stream may be captured while it queries the driver.
-struct run_setup {
+/// The arguments of a run, and what it has chosen.
+struct run_choices {
   const char* algorithm;  ///< begins the messages of exceptions
   cudaStream_t stream;
-  scratch_memory given;
+  memory_ref given;
   route wanted;
   launch_trace* trace;
+  bool captured;                                ///< whether a graph captures the run
+  std::shared_ptr<const launch_limits> limits;  ///< in force while it exists; null: unchanged
+  std::size_t limit;                            ///< the pending-launch limit
   loop_choice loop;
   route_choice choice{};
-  bool captured = is_being_captured(stream);
-  std::size_t limit = current_pending_launch_limit();
   /// The first grid of the run clears the status and the progress (chain_link::clear_status()), so
   /// the host need not do it. Must be false for a run with slots, because the host may release them
   /// before that grid has run.
   bool first_grid_clears = false;
 
-  /// `config` has the members route, flat_loop and trace. `option` is the name of config.flat_loop
-  /// in messages.
-  /// \throws unavailable if a graph's loop is requested and the driver has none; cuda_error
+  /// Returns whether the host launches the steps of the flat route one by one.
+  [[nodiscard]] bool by_host() const { return loop.wanted == flat_loop::host; }
+
+  /// Returns the environment of a run that is a part of this one. It has the limits of this run.
+  [[nodiscard]] environment of_part(const memory_ref& memory) const {
+    return {.stream = stream,
+            .memory = memory,
+            .route = wanted,
+            .flat_loop = loop.wanted,
+            .trace = trace};
+  }
+};
+
+/// The beginning of a run: checks the environment, and makes the choices of the run. While it
+/// exists, driver queries do not affect a captured stream.
+struct run_setup : private relaxed_capture_scope, run_choices {
+  /// Sets the limits of the environment.
+  /// \throws std::invalid_argument for a bad environment; unavailable if the environment has
+  ///         another backend, or a graph's loop that the driver does not have, or if a graph
+  ///         captures the stream and the environment has a trace or a limit; cuda_error
+  run_setup(const char* name, const environment& env)
+      : run_choices{.algorithm = checked(name, env),
+                    .stream = env.stream.as<cudaStream_t>(),
+                    .given = env.memory,
+                    .wanted = env.route,
+                    .trace = env.trace,
+                    .captured = is_captured(name, env),
+                    .limits = limits_of(env),
+                    .limit = current_pending_launch_limit(),
+                    .loop = choose_loop(env.flat_loop, "environment.flat_loop")} {}
+
+  /// As families without an environment have it. `config` has the members route, flat_loop and
+  /// trace. `option` is the name of config.flat_loop in messages.
   template <class Config>
   run_setup(const char* name, const Config& config, const char* option, cudaStream_t in_stream,
             const scratch_memory& scratch)
-      : algorithm(name),
-        stream(in_stream),
-        given(scratch),
-        wanted(config.route),
-        trace(config.trace),
-        loop(choose_loop(config.flat_loop, option)) {}
-
-  /// Returns whether the host launches the steps of the flat route one by one.
-  [[nodiscard]] bool by_host() const { return loop.wanted == flat_loop::host; }
+      : run_choices{.algorithm = name,
+                    .stream = in_stream,
+                    .given = scratch,
+                    .wanted = config.route,
+                    .trace = config.trace,
+                    .captured = is_being_captured(in_stream),
+                    .limits = nullptr,
+                    .limit = current_pending_launch_limit(),
+                    .loop = choose_loop(config.flat_loop, option)} {}
 
   /// Lets the host launch the steps of the flat route, for `reason`, unless a graph is requested or
   /// captures the run.
@@ -140,21 +174,61 @@ struct run_setup {
     if (loop.wanted == flat_loop::automatic && !captured) loop = {flat_loop::host, reason};
   }
 
-  /// Chooses the requested route, or else `preferred`.
+  /// Chooses the requested route, or else `preferred`. A captured run without a graph's loop
+  /// prefers the device route.
   /// \throws unavailable if a graph cannot capture the route, or the route is not available
   void choose_route(unsigned slots_needed, const route_choice& preferred) {
-    choice = ramify::choose_route(wanted, limit, slots_needed, preferred);
+    choice = ramify::choose_route(
+        wanted, limit, slots_needed,
+        captured && by_host() ? route_choice{route::device, without_loop} : preferred);
     if (captured && choice.taken == route::flat) require_capturable(loop, true);
   }
 
-  /// Chooses the requested route, or else the cheaper one. A captured run that has no graph's loop
+  /// Chooses the requested route, or else the cheaper one. A captured run without a graph's loop
   /// prefers the device route. \throws as the overload; cuda_error
   void choose_route(unsigned slots_needed, const route_plans& plans) {
     if (captured && by_host()) {
-      choose_route(slots_needed, route_choice{route::device, "captured without a graph's loop"});
+      choose_route(slots_needed, route_choice{});
     } else {
       choose_route(slots_needed, ramify::choose_route(wanted, limit, slots_needed, plans, stream));
     }
+  }
+
+ private:
+  static constexpr const char* without_loop = "captured without a graph's loop";
+
+  /// Checks the fields that need no driver. Returns `name`.
+  static const char* checked(const char* name, const environment& env) {
+    validate(env);
+    constexpr backend here = RAMIFY_ON_CUDA ? backend::cuda : backend::cpu;
+    if (env.backend != backend::automatic && env.backend != here) {
+      throw unavailable(std::string(name) + ": environment.backend is " +
+                        std::string(to_string(env.backend)) + ", but this call was compiled for " +
+                        std::string(to_string(here)));
+    }
+    if (RAMIFY_ON_CUDA ? env.stream.is_cpu() : env.stream.is_cuda()) {
+      throw std::invalid_argument(std::string(name) +
+                                  ": environment.stream is a stream of another backend than " +
+                                  std::string(to_string(here)));
+    }
+    return name;
+  }
+
+  /// Returns whether the stream is being captured, and checks what excludes it.
+  static bool is_captured(const char* name, const environment& env) {
+    if (!is_being_captured(env.stream.as<cudaStream_t>())) return false;
+    const auto refuse = [&](const char* what) {
+      throw unavailable(std::string(name) + ": a graph cannot capture " + what);
+    };
+    if (env.trace != nullptr) refuse("the recording of a trace");
+    if (env.pending_launches != 0) refuse("a change of the pending-launch limit");
+    return true;
+  }
+
+  static std::shared_ptr<const launch_limits> limits_of(const environment& env) {
+    if (env.pending_launches == 0) return nullptr;
+    return std::make_shared<const launch_limits>(
+        launch_limit_values{.pending_launches = env.pending_launches});
   }
 };
 

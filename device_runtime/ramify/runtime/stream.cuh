@@ -213,13 +213,13 @@ class host_event {
 
 namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 
-/// Checks that `stream` is not being captured. `prefix` begins the message.
+/// Checks that `stream` is not being captured. `algorithm` begins the message, if it is not null.
 /// \throws std::logic_error if it is; cuda_error
-inline void require_not_captured(cudaStream_t stream, const std::string& prefix = {}) {
+inline void require_not_captured(cudaStream_t stream, const char* algorithm = nullptr) {
   if (!is_being_captured(stream)) return;
-  throw std::logic_error(prefix +
-                         "the stream is being captured: end the capture and launch the "
-                         "graph before get()");
+  throw std::logic_error(
+      (algorithm == nullptr ? std::string() : std::string(algorithm) + ": ") +
+      "the stream is being captured: end the capture and launch the graph before get()");
 }
 
 }  // namespace ramify::detail::runtime::inline RAMIFY_BUILD

@@ -20,7 +20,7 @@
 #include <ramify/runtime/arguments.hpp>
 #include <ramify/runtime/collectives.cuh>
 #include <ramify/runtime/launch_chain.cuh>
-#include <ramify/runtime/run_control.cuh>
+#include <ramify/runtime/started_run.cuh>
 
 namespace ramify::detail::level_sum::inline RAMIFY_BUILD {
 
@@ -101,82 +101,65 @@ void level_program::launch_repeated(const level_state&, Grids& grids) const {
   grids(sum_level<false, level_program>, {blocks_of(n), threads}, *this);
 }
 
+/// The parts of the scratch memory.
+struct level_memory {
+  level_memory(memory_layout& memory, std::size_t n) : state(memory.take<level_state>(1)) {
+    for (auto& buffer : buffers) {
+      buffer = memory.take<unsigned long long>(level_program::blocks_of(n));
+    }
+  }
+  level_state* state;
+  unsigned long long* buffers[2];
+};
+
+/// A sum that is being computed.
+class level_run final : public device_run<level_sum_result, level_memory> {
+ public:
+  level_run(const run_setup& setup, const unsigned long long* numbers, std::size_t n)
+      : device_run(setup, n),
+        chain_(control, {{}, parts.state, numbers, {parts.buffers[0], parts.buffers[1]}, n},
+               setup.loop) {
+    chain_.write_state({n, 0});
+    chain_.start();
+  }
+
+ private:
+  level_sum_result finish() override {
+    chain_.finish();
+    const level_state& last = chain_.state();
+    const auto sum =
+        read_back(chain_.program().buffers[last.level % 2], choices.stream, "reading the sum");
+    return {sum, end()};
+  }
+
+  launch_chain<level_program> chain_;
+};
+
 }  // namespace ramify::detail::level_sum::inline RAMIFY_BUILD
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// A sum that is being computed. Movable; a moved-from object may only be destroyed.
-class [[nodiscard("call get(): it waits, checks and returns the sum")]] level_sum_run {
-  using program = detail::level_sum::level_program;
-
- public:
-  /// Returns the device memory of a run, in bytes.
-  [[nodiscard]] static std::size_t scratch_bytes(std::size_t n) { return run::scratch_bytes(n); }
-
-  /// Starts a run. See level_sum_async().
-  level_sum_run(const unsigned long long* numbers, std::size_t n, cudaStream_t stream,
-                const level_sum_options& options, scratch_memory scratch) {
-    validate(options);
-    detail::check_field(n >= 1 && n >> 40 == 0, "level_sum: n", n, "in [1, 2^40)");
-    const relaxed_capture_scope relaxed;  // the driver queries below concern no captured stream
-    check_device_access(numbers, "level_sum: numbers");
-    detail::run_setup setup("level_sum", options, "level_sum_options.flat_loop", stream, scratch);
-    setup.choose_route(2, route_choice{route::device, "automatic"});
-    run_ = std::make_unique<run>(setup, numbers, n);
-    run_->chain.write_state({n, 0});
-    run_->chain.start();
-  }
-
-  /// Waits for the sum and returns it. Launches what kernels could not launch.
-  /// \throws cuda_error, device_launch_error
-  level_sum_result get() {
-    run_->chain.finish();
-    const auto& end = run_->chain.state();
-    const auto sum = read_back(run_->chain.program().buffers[end.level % 2], run_->control.stream(),
-                               "reading the sum");
-    return {sum, run_->end()};
-  }
-
- private:
-  /// The parts of the scratch memory.
-  struct level_memory {
-    level_memory(memory_layout& memory, std::size_t n)
-        : state(memory.take<detail::level_sum::level_state>(1)) {
-      for (auto& buffer : buffers) buffer = memory.take<unsigned long long>(program::blocks_of(n));
-    }
-    detail::level_sum::level_state* state;
-    unsigned long long* buffers[2];
-  };
-
-  /// A run with its scratch memory. A move of the level_sum_run does not change its address, to
-  /// which the chain refers.
-  struct run : detail::basic_run<level_memory> {
-    run(const detail::run_setup& setup, const unsigned long long* numbers, std::size_t n)
-        : basic_run(setup, n),
-          chain(control, {{}, parts.state, numbers, {parts.buffers[0], parts.buffers[1]}, n},
-                setup.loop) {}
-    detail::launch_chain<program> chain;
-  };
-
-  std::unique_ptr<run> run_;
-};
-
-/// Starts summing n numbers, in `stream`.
-/// \throws std::invalid_argument, unavailable, cuda_error
-inline level_sum_run level_sum_async(const unsigned long long* numbers, std::size_t n,
-                                     cudaStream_t stream = nullptr,
-                                     const level_sum_options& options = {},
-                                     scratch_memory scratch = {}) {
-  return {numbers, n, stream, options, scratch};
+/// Returns the scratch memory of a sum of n numbers, in bytes.
+[[nodiscard]] inline std::size_t level_sum_scratch_bytes(std::size_t n) {
+  return detail::level_sum::level_run::scratch_bytes(n);
 }
 
-/// Sums n numbers and waits for `stream`.
+/// Starts to sum n numbers.
+/// \throws std::invalid_argument, unavailable, cuda_error
+inline async_run<level_sum_result> level_sum_async(const unsigned long long* numbers, std::size_t n,
+                                                   const environment& env = {}) {
+  detail::check_field(n >= 1 && n >> 40 == 0, "level_sum: n", n, "in [1, 2^40)");
+  detail::run_setup setup("level_sum", env);
+  check_device_access(numbers, "level_sum: numbers");
+  setup.choose_route(2, route_choice{route::device, "automatic"});
+  return std::make_unique<detail::level_sum::level_run>(setup, numbers, n);
+}
+
+/// Sums n numbers and waits for the result.
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error
 inline level_sum_result level_sum(const unsigned long long* numbers, std::size_t n,
-                                  cudaStream_t stream = nullptr,
-                                  const level_sum_options& options = {},
-                                  scratch_memory scratch = {}) {
-  return level_sum_async(numbers, n, stream, options, scratch).get();
+                                  const environment& env = {}) {
+  return level_sum_async(numbers, n, env).get();
 }
 
 }  // namespace ramify::inline RAMIFY_BUILD

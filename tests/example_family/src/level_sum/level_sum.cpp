@@ -6,12 +6,11 @@
 
 namespace ramify {
 
-level_sum_result level_sum(std::span<const std::uint64_t> numbers,
-                           const level_sum_options& options) {
-  validate(options);
+level_sum_result level_sum(std::span<const std::uint64_t> numbers, const environment& env) {
+  validate(env);
   level_sum_result result{};
-  result.report = detail::facade::on_backend(options, [&](auto where) {
-    return detail::facade::level_sum_on<where>(numbers, options, result.sum);
+  result.report = detail::facade::on_backend(env, [&](auto where) {
+    return detail::facade::level_sum_on<where>(numbers, env, result.sum);
   });
   return result;
 }

@@ -12,13 +12,13 @@
 namespace ramify::detail::facade {
 
 template <>
-run_report level_sum_on<this_build>(std::span<const std::uint64_t> numbers,
-                                    const level_sum_options& options, std::uint64_t& sum) {
-  facade_call call(options.pending_launches);
+run_report level_sum_on<this_build>(std::span<const std::uint64_t> numbers, const environment& env,
+                                    std::uint64_t& sum) {
+  facade_call call(env);
   const on_device device_numbers(numbers, call, "numbers");
   static_assert(sizeof(std::uint64_t) == sizeof(unsigned long long));
   auto found = ramify::level_sum(reinterpret_cast<const unsigned long long*>(device_numbers.data()),
-                                 numbers.size(), call.stream(), options);
+                                 numbers.size(), env);
   sum = found.sum;
   return call.finish(found.report);
 }

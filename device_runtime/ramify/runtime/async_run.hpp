@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// async_run: what a function whose name ends in _async returns, in all families. Plain C++.
+///
+///     ramify::async_run<ramify::quicksort_report> run = ramify::quicksort_async(keys, n);
+///     ...
+///     const ramify::quicksort_report report = run.get();
+
+#include <concepts>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace ramify::detail::runtime {
+
+/// A run of a family that has started. async_run owns it.
+template <class Result>
+class pending_run {
+ public:
+  using result_type = Result;
+
+  /// `algorithm` begins messages. `captured` is whether a graph captures the run.
+  pending_run(const char* algorithm, bool captured) : algorithm_(algorithm), captured_(captured) {}
+  virtual ~pending_run() = default;
+  pending_run(const pending_run&) = delete;
+  pending_run& operator=(const pending_run&) = delete;
+
+  /// Waits for the run, completes it, and returns its result. If it has thrown, or if a graph has
+  /// captured the run, it may be called again.
+  [[nodiscard]] virtual Result get() = 0;
+
+  [[nodiscard]] const char* algorithm() const { return algorithm_; }
+  [[nodiscard]] bool captured() const { return captured_; }
+
+ private:
+  const char* algorithm_;
+  bool captured_;
+};
+
+}  // namespace ramify::detail::runtime
+
+namespace ramify {
+
+/// A run that an _async function has started. Movable.
+///
+/// Destroying it before get() checks nothing; the destructor waits only if a graph launches the
+/// grids of the flat route, or if the call has set environment::pending_launches.
+template <class Result>
+class [[nodiscard("call get(): it waits, checks and returns the result")]] async_run {
+ public:
+  /// Owns a run, which must not be null.
+  template <std::derived_from<detail::runtime::pending_run<Result>> Run>
+  async_run(std::unique_ptr<Run> run) : algorithm_(run->algorithm()), run_(std::move(run)) {}
+  async_run(async_run && other) noexcept
+      : algorithm_(other.algorithm_),
+        run_(std::move(other.run_)),
+        was_moved_(std::exchange(other.was_moved_, true)) {}
+  async_run& operator=(async_run&& other) noexcept {
+    algorithm_ = other.algorithm_;
+    run_ = std::move(other.run_);
+    was_moved_ = std::exchange(other.was_moved_, true);
+    return *this;
+  }
+  ~async_run() = default;
+
+  /// Waits for the run, completes it, and returns the result. Launches the grids for which kernels
+  /// found no launch slot, and on the flat route those that the host has left to launch.
+  ///
+  /// It returns once. If a graph has captured the run, it may be called after each launch of the
+  /// graph, which must be launched into the same stream or be complete. After a call that has
+  /// thrown, it may be called again.
+  /// \throws std::logic_error for a further call, for a moved-from run, and while the stream is
+  ///         being captured; cuda_error, device_launch_error; the exceptions of the _async function
+  Result get() {
+    if (run_ == nullptr) {
+      throw std::logic_error(std::string(algorithm_) + (was_moved_ ? ": get() of a moved-from run"
+                                                                   : ": get() was called before"));
+    }
+    Result result = run_->get();
+    if (!run_->captured()) run_.reset();
+    return result;
+  }
+
+ private:
+  const char* algorithm_;
+  std::unique_ptr<detail::runtime::pending_run<Result>> run_;  // null after get() or a move
+  bool was_moved_ = false;
+};
+
+}  // namespace ramify

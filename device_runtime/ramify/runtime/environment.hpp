@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// environment: where and how a call runs. Plain C++.
+///
+///     ramify::quicksort(keys, n, less, {.stream = s, .memory = scratch});
+///     ramify::quicksort(keys, {.route = ramify::route::flat});
+
+#include <cstddef>
+#include <ramify/runtime/memory_ref.hpp>
+#include <ramify/runtime/report.hpp>
+#include <ramify/runtime/stream_ref.hpp>
+
+namespace ramify {
+
+/// The last argument of every call, of both interfaces and in all families.
+struct environment {
+  /// The backend of a compiled call. A header template runs on the backend of its compiler, and
+  /// refuses the other one.
+  ramify::backend backend = ramify::backend::automatic;
+  /// The call is ordered after earlier work in this stream.
+  stream_ref stream{};
+  /// The scratch memory of the call: see the family's function that returns its size. Empty: it
+  /// comes from Ramify's stream-ordered pool. It must exist until get() has returned.
+  memory_ref memory{};
+  ramify::route route = ramify::route::automatic;
+  /// What launches the iterations of the flat route. While a graph captures the stream, the host
+  /// cannot: then `host` makes route::automatic the device route, and route::flat is refused.
+  ramify::flat_loop flat_loop = ramify::flat_loop::automatic;
+  /// The pending-launch limit of the device from the call to the end of get(); 0 leaves it
+  /// unchanged. The report states the granted limit. The change waits for the device, and no other
+  /// thread may launch until it ends.
+  std::size_t pending_launches = 0;
+  /// The trace to which the grids of the call are appended when it ends; null: none. It must
+  /// outlive the call, or the object that the call creates.
+  launch_trace* trace = nullptr;
+};
+
+/// Checks the enumerators. \throws std::invalid_argument naming the field
+inline void validate(const environment& env) {
+  check_enumerator(env.backend, "environment.backend");
+  check_enumerator(env.route, "environment.route");
+  check_enumerator(env.flat_loop, "environment.flat_loop");
+}
+
+}  // namespace ramify

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// The runs of all families: started_run and its two forms, memory_run and device_run.
+///
+/// An _async function of a family has three steps: a run_setup checks the environment and makes the
+/// choices, the constructor of the family's run starts the work, and async_run owns the run. The
+/// family's run derives from one of the classes below and defines finish().
+
+#include <cstddef>
+#include <memory>
+#include <ramify/runtime/async_run.hpp>
+#include <ramify/runtime/buffer.cuh>
+#include <ramify/runtime/phase_range.cuh>
+#include <ramify/runtime/run_control.cuh>
+#include <ramify/runtime/run_setup.cuh>
+#include <ramify/runtime/stream.cuh>
+#include <utility>
+
+namespace ramify::detail::runtime::inline RAMIFY_BUILD {
+
+/// A run that has started. It does not move, because chains refer to its members.
+template <class Result>
+class started_run : public pending_run<Result> {
+ public:
+  explicit started_run(const run_setup& setup)
+      : pending_run<Result>(setup.algorithm, setup.captured), choices(setup) {}
+
+  /// \throws std::logic_error while the stream is being captured; as finish()
+  [[nodiscard]] Result get() final {
+    const phase_range range(this->algorithm());
+    require_not_captured(choices.stream, this->algorithm());
+    return finish();
+  }
+
+ protected:
+  run_choices choices;
+
+ private:
+  /// Waits for the run, completes it, and returns its result.
+  virtual Result finish() = 0;
+};
+
+/// A run with scratch memory, of which Parts(memory_layout&, sizes...) takes its parts. Other runs
+/// do its work.
+template <class Result, class Parts>
+class memory_run : public started_run<Result> {
+ public:
+  /// Takes the scratch memory. \throws std::invalid_argument for bad memory; cuda_error
+  template <class... Sizes>
+  explicit memory_run(const run_setup& setup, const Sizes&... sizes)
+      : started_run<Result>(setup),
+        memory(setup.given, setup.stream, setup.algorithm, sizes...),
+        parts(memory.parts) {}
+
+  /// Returns the device memory that a run needs, in bytes.
+  template <class... Sizes>
+  [[nodiscard]] static std::size_t scratch_bytes(const Sizes&... sizes) {
+    return layout_bytes<Parts>(sizes...);
+  }
+
+ protected:
+  run_memory<Parts> memory;
+  Parts& parts;
+};
+
+/// A run that launches grids: it has a run_control, and scratch memory with the parts that
+/// Parts(memory_layout&, sizes...) takes. What Parts takes first is among the bytes that
+/// run_control::wait() reads.
+template <class Result, class Parts>
+class device_run : public started_run<Result> {
+ public:
+  /// Takes the scratch memory. \throws std::invalid_argument for bad memory; cuda_error
+  template <class... Sizes>
+  explicit device_run(const run_setup& setup, const Sizes&... sizes)
+      : started_run<Result>(setup),
+        scratch(setup.given, scratch_bytes(sizes...), setup.stream, setup.algorithm),
+        memory(scratch.data()),
+        control(memory.take<std::byte>(run_control::scratch_bytes), setup, scratch.size()),
+        parts(memory, sizes...) {}
+
+  /// Returns the device memory that a run needs, in bytes.
+  template <class... Sizes>
+  [[nodiscard]] static std::size_t scratch_bytes(const Sizes&... sizes) {
+    memory_layout sizing(nullptr);
+    sizing.take<std::byte>(run_control::scratch_bytes);
+    static_cast<void>(Parts(sizing, sizes...));
+    return sizing.size();
+  }
+
+ protected:
+  /// Reads the trace of the complete run, and returns its report.
+  [[nodiscard]] const run_report& end() {
+    control.read_trace();
+    control.report().scratch_bytes = scratch.size();
+    return control.report();
+  }
+
+  scratch_space scratch;
+  memory_layout memory;
+  run_control control;
+  Parts parts;
+};
+
+/// A run without work, whose result is known.
+template <class Result>
+class known_run final : public started_run<Result> {
+ public:
+  known_run(const run_setup& setup, Result result)
+      : started_run<Result>(setup), result_(std::move(result)) {}
+
+ private:
+  Result finish() override { return result_; }
+
+  Result result_;
+};
+
+/// Returns a run without work. `reason` is the reason for its route, which is flat.
+template <class Report>
+[[nodiscard]] async_run<Report> run_without_work(const run_setup& setup, Report report,
+                                                 const char* reason) {
+  static_cast<run_report&>(report) = report_of_this_build({route::flat, reason});
+  return std::make_unique<known_run<Report>>(setup, std::move(report));
+}
+
+}  // namespace ramify::detail::runtime::inline RAMIFY_BUILD

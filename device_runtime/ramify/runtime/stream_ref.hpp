@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// stream_ref: a stream of any backend, for plain C++.
+
+#include <cstddef>
+#include <type_traits>
+
+struct CUstream_st;  // cudaStream_t points to it
+
+namespace ramify::cpu::builtins {
+struct stream_handle;  // cudaStream_t of the CPU executor points to it
+}
+
+namespace ramify {
+
+/// A stream that the caller owns. It is constructed from a cudaStream_t of CUDA or of the CPU
+/// executor, or from an object whose get() returns one, such as ramify::host_stream or
+/// cuda::stream_ref. By default it is the legacy default stream.
+class stream_ref {
+ public:
+  constexpr stream_ref() = default;
+  constexpr stream_ref(std::nullptr_t) {}
+  constexpr stream_ref(CUstream_st* stream) : handle_(stream), is_cuda_(stream != nullptr) {}
+  constexpr stream_ref(cpu::builtins::stream_handle* stream) : handle_(stream) {}
+  template <class Stream>
+  requires requires(const Stream& stream) { stream_ref(stream.get()); }
+  constexpr stream_ref(const Stream& stream) : stream_ref(stream.get()) {}
+
+  /// Returns the stream as a cudaStream_t of type Handle, which must be that of the stream's
+  /// backend.
+  template <class Handle>
+  [[nodiscard]] constexpr Handle as() const {
+    return static_cast<Handle>(handle_);
+  }
+  /// Returns whether it is a stream of CUDA, other than a null pointer.
+  [[nodiscard]] constexpr bool is_cuda() const { return is_cuda_; }
+  /// Returns whether it is a stream of the CPU executor, other than a null pointer.
+  [[nodiscard]] constexpr bool is_cpu() const { return handle_ != nullptr && !is_cuda_; }
+
+ private:
+  void* handle_ = nullptr;
+  bool is_cuda_ = false;
+};
+
+}  // namespace ramify
