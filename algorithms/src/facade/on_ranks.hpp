@@ -5,7 +5,7 @@
 /// A call of the compiled facade by all ranks of a communicator.
 
 #include <ramify/cluster/communicator.hpp>
-#include <ramify/runtime/options.hpp>
+#include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/report.hpp>
 #include <stdexcept>
 #include <string>
@@ -23,6 +23,20 @@ inline void check_backend_of_ranks(const communicator& comm, backend wanted,
   throw std::invalid_argument(field + " is " + std::string(to_string(wanted)) +
                               ", but that of the communicator is " +
                               std::string(to_string(comm.backend())));
+}
+
+/// Calls `body` as on_backend() does, for the backend of `comm`, with on<build> and the environment.
+/// Returns its report. Collective.
+/// \throws std::invalid_argument if `env.backend` is another one; cluster_error
+template <class Body>
+auto on_ranks(communicator& comm, const environment& env, Body body) {
+  check_backend_of_ranks(comm, env.backend, "environment.backend");
+  environment chosen = env;
+  chosen.backend = comm.backend();
+  decltype(body(on<build::cpu>{}, chosen)) report;
+  comm.run([&] { report = on_backend(chosen, [&](auto where) { return body(where, chosen); }); });
+  report.backend_reason = comm.backend_reason();
+  return report;
 }
 
 /// Calls `body` as on_backend() does, for the backend of `comm`, with on<build> and the options.

@@ -13,6 +13,7 @@
 #include <charconv>
 #include <concepts>
 #include <optional>
+#include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/granularity.hpp>
 #include <string>
 #include <string_view>
@@ -78,6 +79,18 @@ class shared_settings {
     add(name + ".grain", grain);
     add(name + ".threshold", threshold);
     add(name + ".coarsening", coarsening);
+  }
+
+  /// Adds the fields of an environment that choose how a call runs. The stream, the memory and the
+  /// trace are those of a rank.
+  void add(const environment& env) {
+    // This does not compile without a field.
+    const auto& [backend, stream, memory, route, flat_loop, pending_launches, trace] = env;
+    static_cast<void>(stream), static_cast<void>(memory), static_cast<void>(trace);
+    add("environment.backend", backend);
+    add("environment.route", route);
+    add("environment.flat_loop", flat_loop);
+    add("environment.pending_launches", pending_launches);
   }
 
   [[nodiscard]] const std::string& call() const { return call_; }
