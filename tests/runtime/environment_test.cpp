@@ -169,8 +169,8 @@ BOOST_AUTO_TEST_CASE(get_returns_once) {
     BOOST_CHECK_EXCEPTION((void)moved.get(), std::logic_error,
                           names("counting: get() was called before"));
   }
-  moved = start({});
-  run = std::move(moved);
+  static_cast<void>(moved = start({}));
+  static_cast<void>(run = std::move(moved));
   BOOST_TEST(run.get().calls == 1u);
 }
 
