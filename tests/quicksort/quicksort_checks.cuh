@@ -34,7 +34,7 @@ inline constexpr ramify::route routes[] = {ramify::route::device, ramify::route:
 
 /// The last two arguments of a sort.
 struct sort_call {
-  ramify::quicksort_options options;
+  ramify::quicksort_options options{};
   ramify::environment env{.backend = backend_under_test()};
 };
 

@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(the_facade_sorts_any_contiguous_range) {
 
   std::vector<long long> keys{3, -1, 4, 1};
   std::array<unsigned long long, 4> values{0, 1, 2, 3};
-  BOOST_TEST(ramify::quicksort_pairs(keys, values, call).keys == 4u);
+  BOOST_TEST(ramify::quicksort_pairs(keys, values, sort_order::ascending, env).keys == 4u);
   BOOST_TEST((keys == std::vector<long long>{-1, 1, 3, 4}));
   BOOST_TEST((values == std::array<unsigned long long, 4>{1, 3, 0, 2}));
 }
