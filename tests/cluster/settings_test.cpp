@@ -316,8 +316,8 @@ BOOST_AUTO_TEST_CASE(options_of_simulations_are_compared) {
   });
 }
 
-// In run() all ranks throw cluster_error, whose cause is the same message. The rank that announces it
-// first begins the message.
+// In run() all ranks throw cluster_error, whose cause is the same message. The message begins with
+// the rank that announced it first.
 BOOST_AUTO_TEST_CASE(a_difference_in_run_ends_it_on_all_ranks) {
   communicator comm(on_cpu);
   if (comm.size() == 1) return;
