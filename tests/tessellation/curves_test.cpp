@@ -24,7 +24,6 @@
 #include "printing.hpp"
 #include "run_checks.cuh"
 #include "tessellation_check.hpp"
-#include "tested_environment.cuh"
 
 namespace data = boost::unit_test::data;
 using namespace tests;

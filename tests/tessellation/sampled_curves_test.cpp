@@ -16,7 +16,6 @@
 #include "effort.hpp"
 #include "run_checks.cuh"
 #include "tessellation_check.hpp"
-#include "tested_environment.cuh"
 
 namespace data = boost::unit_test::data;
 using namespace tests;
