@@ -205,37 +205,43 @@ BOOST_AUTO_TEST_CASE(a_trace_of_one_rank_is_accepted) {
 
 BOOST_AUTO_TEST_CASE(options_and_trees_of_searches_are_compared) {
   communicator comm(on_cpu);
-  using options_type = ramify::distributed_tree_search_options;
-  const auto expect =
-      [&](const std::string& text,
-          const std::function<void(options_type&, ramify::uts_parameters&)>& change) {
-        expect_difference(comm, text, [&](bool is_other) {
-          options_type options;
-          ramify::uts_parameters tree;
-          if (is_other) change(options, tree);
-          ramify::distributed_tree_search(comm, tree, options);
-        });
-      };
-  expect("uts_parameters.seed is '0'", [](auto&, auto& tree) { tree.seed = 1; });
-  expect("uts_parameters.shift is '0.5'", [](auto&, auto& tree) { tree.shift = 9; });
-  expect("distributed_tree_search_options.steps is '512'",
-         [](auto& options, auto&) { options.steps = 8; });
-  expect("distributed_tree_search_options.rounds is '8'",
-         [](auto& options, auto&) { options.rounds = 0; });
-  expect("distributed_tree_search_options.capacity is '0'",
-         [](auto& options, auto&) { options.capacity = 1 << 20; });
+  struct search_arguments {
+    ramify::uts_parameters tree;
+    ramify::traverse_options options;
+    ramify::exchange_options exchange;
+    ramify::environment env;
+  };
+  const auto expect = [&](const std::string& text,
+                          const std::function<void(search_arguments&)>& change) {
+    expect_difference(comm, text, [&](bool is_other) {
+      search_arguments a;
+      if (is_other) change(a);
+      ramify::distributed_tree_search(comm, a.tree, a.options, a.exchange, a.env);
+    });
+  };
+  expect("uts_parameters.seed is '0'", [](auto& a) { a.tree.seed = 1; });
+  expect("uts_parameters.shift is '0.5'", [](auto& a) { a.tree.shift = 9; });
+  expect("exchange_options.steps is '512'", [](auto& a) { a.exchange.steps = 8; });
+  expect("exchange_options.rounds is '8'", [](auto& a) { a.exchange.rounds = 0; });
+  expect("traverse_options.capacity is '0'", [](auto& a) { a.options.capacity = 1 << 20; });
+  expect("traverse_options.strategy is 'work_sharing'",
+         [](auto& a) { a.options.strategy = ramify::traverse_strategy::task_per_node; });
+  expect("environment.route is 'automatic'", [](auto& a) { a.env.route = ramify::route::flat; });
+  expect("environment.flat_loop is 'automatic'",
+         [](auto& a) { a.env.flat_loop = ramify::flat_loop::host; });
+  expect("environment.pending_launches is '0'", [](auto& a) { a.env.pending_launches = 4096; });
   const auto expect_traverse = [&](const std::string& text, unsigned root, std::uint64_t identity,
                                    unsigned steps) {
     expect_difference(comm, text, [&](bool is_other) {
-      ramify::distributed_traverse_config config;
-      if (is_other) config.steps = steps;
+      ramify::exchange_options exchange;
+      if (is_other) exchange.steps = steps;
       ramify::distributed_traverse(comm, is_other ? root : 5u, halves{}, one{}, add{},
-                                   is_other ? identity : std::uint64_t{0}, nullptr, config);
+                                   is_other ? identity : std::uint64_t{0}, {}, exchange);
     });
   };
   expect_traverse("distributed_traverse: root is '5'", 6, 0, 512);
   expect_traverse("distributed_traverse: identity is '0'", 5, 1, 512);
-  expect_traverse("distributed_traverse_config.steps is '512'", 5, 0, 2);
+  expect_traverse("exchange_options.steps is '512'", 5, 0, 2);
 }
 
 BOOST_AUTO_TEST_CASE(options_and_instances_of_branch_and_bound_are_compared) {
