@@ -18,16 +18,17 @@
 ///                its own incumbent. When the ranks compare their numbers of nodes, all get the
 ///                best incumbent.
 /// Result         That of branch_and_bound(), in each run and for each number of ranks.
-/// Limits         Those of options.limits hold for the sum of all ranks, but a rank gets the numbers
-///                of the others only when the ranks compare. So more nodes may be expanded, at most
-///                options.limits.max_nodes on each rank.
+/// Limits         Those of options.limits hold for the sum of all ranks, but a rank gets the
+///                numbers of the others only when the ranks compare. So more nodes may be expanded,
+///                at most options.limits.max_nodes on each rank.
 /// Collective     All ranks must call the function. It runs in communicator::run().
-/// Waiting, stream, scratch   As for distributed_traverse(). The incumbent and a node, on each rank,
-///                come from Ramify's stream-ordered pool.
+/// Waiting, stream, scratch   As for distributed_traverse(). The incumbent and a node, on each
+///                rank, come from Ramify's stream-ordered pool.
 /// Errors         std::invalid_argument for a bad argument or another backend than that of the
-///                communicator, and, on all ranks, if a rank has other options than rank 0,
-///                nodes of another size, or another root that is a number; else cluster_error with
-///                the rank and the cause. Other roots, and problems, are not compared.
+///                communicator, and, on all ranks, if a rank has another range or other options
+///                than rank 0, nodes of another size, or another root that is a number; else
+///                cluster_error with the rank and the cause. Other roots, and problems, are not
+///                compared.
 /// Complexity     The number of visited nodes differs from run to run. It grows with the number of
 ///                ranks, because a rank gets the incumbents of others late.
 /// Link           ramify::cluster
@@ -104,7 +105,9 @@ distributed_branch_and_bound_result<Node> distributed_branch_and_bound(
   detail::cluster::check_kernel_backend(comm, "distributed_branch_and_bound");
   distributed_branch_and_bound_result<Node> result;
   comm.run([&] {
-    const auto stream = env.stream.as<cudaStream_t>();
+    const detail::run_setup setup("distributed_branch_and_bound", env);
+    const cudaStream_t stream = setup.stream;
+    const environment part = setup.of_part(env.memory);
     // 1. Initialize the incumbent of this rank. A code of all ones means no solution.
     const device_buffer<search::shared_incumbent> shared(1, stream);
     const device_buffer<Node> leaf(1, stream);
@@ -120,16 +123,16 @@ distributed_branch_and_bound_result<Node> distributed_branch_and_bound(
       comm.all_reduce(&shared.data()->code, 1, reduction::min, stream);
       if (options.limits.any()) search::share_limits(comm, shared.data(), options.limits, stream);
     };
-    const search::search_total all =
-        traversal::traverse_on_ranks(search::search_node<Node>{root, search::path_range::all()},
-                                     tree, options, env, {comm, exchange, report, share_incumbent});
+    const search::search_total all = traversal::traverse_on_ranks(
+        search::search_node<Node>{root, search::path_range::all()}, tree, options, part,
+        {comm, exchange, report, share_incumbent});
     // 3. Find the solution. Each rank follows the path of the best incumbent from the root.
     auto of_all = read_back(shared.data(), stream, "reading the incumbent");
     of_all.updates = comm.all_reduce(of_all.updates, reduction::sum);
     of_all.too_deep = comm.all_reduce(of_all.too_deep, reduction::sum);
     of_all.open = comm.all_reduce(of_all.open, reduction::min);
     of_all.unexplored = comm.all_reduce(of_all.unexplored, reduction::sum);
-    const auto found = search::finish_search(root, problem, all, of_all, range, leaf.data(), env);
+    const auto found = search::finish_search(root, problem, all, of_all, range, leaf.data(), part);
     result = {found.found, found.value, found.solution, found.proof, {}};
     static_cast<branch_and_bound_report&>(result.report) = found.report;
     static_cast<traverse_report&>(result.report) = report;

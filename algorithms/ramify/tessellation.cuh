@@ -28,9 +28,9 @@
 ///            edge that returns to its beginning is split, unless it is a point.
 /// Order      polylines are in the order of the curves, vertices in that of their x, y and z, and
 ///            triangles in that of their indices.
-/// Result     in device memory, which is freed in the order of environment::stream. It has the same bits in
-///            each run, on all routes: points depend on the curve or patch and the parameters
-///            alone, and sorts give them their order.
+/// Result     in device memory, which is freed in the order of environment::stream. It has the same
+///            bits in each run, on all routes: points depend on the curve or patch and the
+///            parameters alone, and sorts give them their order.
 /// Scratch    that of a traversal (ramify/traverse.cuh), of sorts (ramify/quicksort.cuh), and from
 ///            Ramify's stream-ordered pool: for curves 8 bytes for each piece, for patches 384
 ///            bytes for each patch and about 250 for each triangle. The list of pieces has twice
@@ -38,12 +38,12 @@
 ///            report states that of the traversal. If environment::memory is a resource, that of
 ///            the traversal and of the sorts comes from it. It must not be a span, because the size
 ///            depends on the number of pieces.
-/// Stream     earlier work in environment::stream is ordered before the call. The call waits for the
-///            stream, because the size of the result is known only after the traversal. A graph
-///            cannot capture it.
+/// Stream     the call is ordered after earlier work in environment::stream. It waits for the stream,
+///            because the size of the result is known only after the traversal. A graph cannot
+///            capture it.
 /// Launches   traverse() with these options, sorts, and grids with one thread for each shape, piece
-///            or point: two for curves, seven for patches. If there are more pieces than the
-///            list has space for, a second traversal lists them.
+///            or point: two for curves, seven for patches. If there are more pieces than the list
+///            has space for, a second traversal lists them.
 /// Errors     std::invalid_argument for a bad argument, also for the first control point that is
 ///            not finite, before any result is written; std::length_error for too many pieces;
 ///            std::logic_error while the stream is being captured; unavailable, cuda_error,
