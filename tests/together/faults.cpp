@@ -103,9 +103,7 @@ struct family_call {
 bool sorts(quicksort_strategy strategy) {
   std::vector<float> keys(3000);
   for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = float(i * 7919 % keys.size());
-  quicksort_options options;
-  options.strategy = strategy;
-  quicksort(keys, options);
+  quicksort(keys, sort_order::ascending, quicksort_options{.strategy = strategy});
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (keys[i] != float(i)) return false;
   }

@@ -68,15 +68,13 @@ BOOST_AUTO_TEST_CASE(two_runs_share_a_trace) {
 BOOST_AUTO_TEST_CASE(two_runs_at_the_same_time,
                      *boost::unit_test::precondition(tests::on_the_executor)) {
   launch_trace trace;
-  ramify::quicksort_config config;
-  config.trace = &trace;
   const ramify::host_stream first_stream;
   const ramify::host_stream second_stream;
   auto first_keys = random_keys(20'000);
   auto second_keys = random_keys(30'000);
   const auto start = [&](std::vector<std::uint32_t>& keys, const ramify::host_stream& stream) {
-    return ramify::quicksort_async(keys.data(), keys.size(), ramify::ascending{}, stream.get(),
-                                   config);
+    return ramify::quicksort_async(keys.data(), keys.size(), ramify::ascending{},
+                                   {.stream = stream, .trace = &trace});
   };
   auto first = start(first_keys, first_stream);
   ramify::check(cudaStreamSynchronize(first_stream.get()), "waiting");

@@ -36,12 +36,10 @@ inline ramify::quicksort_report sort_traced(ramify::launch_trace* trace, std::si
                                             ramify::route taken,
                                             ramify::quicksort_strategy strategy) {
   auto keys = random_keys(n);
-  ramify::quicksort_options options;
-  options.backend = tests::backend_under_test();
-  options.route = taken;
-  options.strategy = strategy;
-  options.trace = trace;
-  const auto report = ramify::quicksort(std::span(keys), options);
+  const auto report =
+      ramify::quicksort(std::span(keys), ramify::sort_order::ascending,
+                        ramify::quicksort_options{.strategy = strategy},
+                        {.backend = tests::backend_under_test(), .route = taken, .trace = trace});
   BOOST_TEST(std::ranges::is_sorted(keys));
   return report;
 }
