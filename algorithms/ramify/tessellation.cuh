@@ -38,9 +38,9 @@
 ///            report states that of the traversal. If environment::memory is a resource, that of
 ///            the traversal and of the sorts comes from it. It must not be a span, because the size
 ///            depends on the number of pieces.
-/// Stream     the call is ordered after earlier work in environment::stream. It waits for the stream,
+/// Stream     the call is ordered after earlier work in environment::stream. The call waits for it,
 ///            because the size of the result is known only after the traversal. A graph cannot
-///            capture it.
+///            capture the call.
 /// Launches   traverse() with these options, sorts, and grids with one thread for each shape, piece
 ///            or point: two for curves, seven for patches. If there are more pieces than the list
 ///            has space for, a second traversal lists them.

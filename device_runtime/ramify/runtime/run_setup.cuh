@@ -111,6 +111,7 @@ struct run_choices {
   cudaStream_t stream;
   memory_ref given;
   route wanted;
+  flat_loop wanted_loop;
   launch_trace* trace;
   bool captured;                                ///< whether a graph captures the run
   std::shared_ptr<const launch_limits> limits;  ///< in force while it exists; null: unchanged
@@ -130,7 +131,7 @@ struct run_choices {
     return {.stream = stream,
             .memory = memory,
             .route = wanted,
-            .flat_loop = loop.wanted,
+            .flat_loop = wanted_loop,
             .trace = trace};
   }
 };
@@ -147,6 +148,7 @@ struct run_setup : private relaxed_capture_scope, run_choices {
                     .stream = env.stream.as<cudaStream_t>(),
                     .given = env.memory,
                     .wanted = env.route,
+                    .wanted_loop = env.flat_loop,
                     .trace = env.trace,
                     .captured = is_captured(name, env),
                     .limits = limits_of(env),
@@ -162,6 +164,7 @@ struct run_setup : private relaxed_capture_scope, run_choices {
                     .stream = in_stream,
                     .given = scratch,
                     .wanted = config.route,
+                    .wanted_loop = config.flat_loop,
                     .trace = config.trace,
                     .captured = is_being_captured(in_stream),
                     .limits = nullptr,
