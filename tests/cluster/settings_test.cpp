@@ -249,10 +249,10 @@ BOOST_AUTO_TEST_CASE(options_and_instances_of_branch_and_bound_are_compared) {
   expect_difference(comm, "distributed_count_queens: n is '6'", [&](bool is_other) {
     static_cast<void>(ramify::distributed_count_queens(comm, is_other ? 7 : 6));
   });
-  expect_difference(comm, "distributed_queens_options.leaf_rows is 'none'", [&](bool is_other) {
-    ramify::distributed_queens_options options;
+  expect_difference(comm, "queens_options.leaf_rows is 'none'", [&](bool is_other) {
+    ramify::queens_options options;
     if (is_other) options.leaf_rows = 3;
-    static_cast<void>(ramify::distributed_count_queens(comm, 6, options));
+    static_cast<void>(ramify::distributed_count_queens(comm, 6, options, {}));
   });
   expect_difference(comm, "knapsack_instance.items[1].profit is '5'", [&](bool is_other) {
     const ramify::knapsack_instance bag{{{1, 2}, {3, is_other ? 4 : 5}}, 3};
@@ -267,20 +267,22 @@ BOOST_AUTO_TEST_CASE(options_and_instances_of_branch_and_bound_are_compared) {
     const ramify::flow_shop_instance shop{2, 2, {1, 2, 3, is_other ? 5 : 4}};
     static_cast<void>(ramify::distributed_flow_shop(comm, shop));
   });
-  expect_difference(comm, "distributed_branch_and_bound_options.rounds is '8'", [&](bool is_other) {
-    ramify::distributed_branch_and_bound_options options;
-    if (is_other) options.rounds = 1;
-    const ramify::flow_shop_instance shop{2, 2, {1, 2, 3, 4}};
-    static_cast<void>(ramify::distributed_flow_shop(comm, shop, options));
+  const ramify::flow_shop_instance shop{2, 2, {1, 2, 3, 4}};
+  expect_difference(comm, "exchange_options.rounds is '8'", [&](bool is_other) {
+    static_cast<void>(
+        ramify::distributed_flow_shop(comm, shop, {}, {.rounds = is_other ? 1u : 8u}));
+  });
+  expect_difference(comm, "environment.route is 'automatic'", [&](bool is_other) {
+    static_cast<void>(ramify::distributed_flow_shop(
+        comm, shop, {.route = is_other ? ramify::route::flat : ramify::route::automatic}));
   });
   const auto expect_limits = [&](const std::string& text, const ramify::search_limits& limits) {
-    expect_difference(comm, "distributed_branch_and_bound_options.limits." + text,
-                      [&](bool is_other) {
-                        ramify::distributed_branch_and_bound_options options;
-                        if (is_other) options.limits = limits;
-                        const ramify::knapsack_instance bag{{{1, 2}, {3, 5}}, 3};
-                        static_cast<void>(ramify::distributed_knapsack(comm, bag, options));
-                      });
+    expect_difference(comm, "branch_and_bound_options.limits." + text, [&](bool is_other) {
+      ramify::branch_and_bound_options options;
+      if (is_other) options.limits = limits;
+      const ramify::knapsack_instance bag{{{1, 2}, {3, 5}}, 3};
+      static_cast<void>(ramify::distributed_knapsack(comm, bag, options, {}));
+    });
   };
   expect_limits("max_nodes is '0'", {.max_nodes = 7});
   expect_limits("max_seconds is '0'", {.max_seconds = 1.5});
