@@ -146,11 +146,9 @@ void measure_sorting(recorder& out) {
 
   const auto measure = [&](route wanted, const launch_granularity& launches,
                            child_streams streams = child_streams::fire_and_forget) {
-    const quicksort_config config{.strategy = quicksort_strategy::binary,
-                                  .route = wanted,
-                                  .streams = streams,
-                                  .launches = launches};
-    const device_buffer<std::byte> scratch(quicksort_scratch_bytes<std::uint32_t>(n, config),
+    const quicksort_options options{
+        .strategy = quicksort_strategy::binary, .streams = streams, .launches = launches};
+    const device_buffer<std::byte> scratch(quicksort_scratch_bytes<std::uint32_t>(n, options),
                                            nullptr);
     quicksort_report report;
     const auto prepare = [&] {
@@ -160,7 +158,7 @@ void measure_sorting(recorder& out) {
     };
     const auto sort = [&] {
       report =
-          quicksort(keys.data(), n, ascending{}, nullptr, config, {scratch.data(), scratch.size()});
+          quicksort(keys.data(), n, ascending{}, options, {.memory = scratch, .route = wanted});
     };
     prepare();
     sort();

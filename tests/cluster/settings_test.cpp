@@ -150,24 +150,40 @@ BOOST_AUTO_TEST_CASE(options_of_communicators_are_compared) {
 
 BOOST_AUTO_TEST_CASE(options_of_sorts_are_compared) {
   communicator comm(on_cpu);
-  using options_type = ramify::distributed_sort_options;
-  const auto expect = [&](const std::string& text,
-                          const std::function<void(options_type&)>& change) {
-    expect_difference(comm, "distributed_sort_options." + text, [&](bool is_other) {
+  struct arguments {
+    ramify::sort_order order = ramify::sort_order::ascending;
+    ramify::sorted_parts parts = ramify::sorted_parts::sampled;
+    ramify::quicksort_options options;
+    ramify::environment env;
+  };
+  const auto expect = [&](const std::string& text, const std::function<void(arguments&)>& change) {
+    expect_difference(comm, text, [&](bool is_other) {
       std::vector<int> keys{3, 1, 2};
-      options_type options;
-      if (is_other) change(options);
-      ramify::distributed_sort(comm, keys, options);
+      arguments all;
+      if (is_other) change(all);
+      ramify::distributed_sort(comm, keys, all.order, all.parts, all.options, all.env);
     });
   };
-  expect("descending is 'false'", [](auto& o) { o.descending = true; });
-  expect("parts is 'sampled'", [](auto& o) { o.parts = ramify::sorted_parts::equal; });
-  expect("strategy is 'sample_sort'",
-         [](auto& o) { o.strategy = ramify::quicksort_strategy::binary; });
-  expect("depth_limit is '0'", [](auto& o) { o.depth_limit = 256; });  // invalid on one rank only
-  expect("device_memory is '0'", [](auto& o) { o.device_memory = 1; });
-  expect("launches.threshold is '0'", [](auto& o) { o.launches.threshold = 9; });
-  expect("backend is 'automatic'", [](auto& o) { o.backend = ramify::backend::cpu; });
+  alignas(256) std::byte memory[256];
+  expect("distributed_sort: order is 'ascending'",
+         [](auto& a) { a.order = ramify::sort_order::descending; });
+  expect("distributed_sort: parts is 'sampled'",
+         [](auto& a) { a.parts = ramify::sorted_parts::equal; });
+  expect("quicksort_options.strategy is 'sample_sort'",
+         [](auto& a) { a.options.strategy = ramify::quicksort_strategy::binary; });
+  expect("quicksort_options.depth_limit is '0'",
+         [](auto& a) { a.options.depth_limit = 256; });  // invalid on one rank only
+  expect("quicksort_options.device_memory is '0'", [](auto& a) { a.options.device_memory = 1; });
+  expect("whether quicksort_options.temporary is null is 'true'",
+         [&](auto& a) { a.options.temporary = memory; });
+  expect("quicksort_options.launches.threshold is '0'",
+         [](auto& a) { a.options.launches.threshold = 9; });
+  expect("environment.backend is 'automatic'",
+         [](auto& a) { a.env.backend = ramify::backend::cpu; });
+  expect("environment.route is 'automatic'", [](auto& a) { a.env.route = ramify::route::flat; });
+  expect("environment.pending_launches is '0'", [](auto& a) { a.env.pending_launches = 100; });
+  expect("whether environment.memory is empty is 'true'",
+         [&](auto& a) { a.env.memory = std::span(memory); });
   expect_difference(comm, "the size of a key is '4'", [&](bool is_other) {
     std::vector<int> of_4(5);
     std::vector<double> of_8(5);
@@ -179,28 +195,29 @@ BOOST_AUTO_TEST_CASE(options_of_sorts_are_compared) {
     is_other ? ramify::distributed_sort(comm, with_point)
              : ramify::distributed_sort(comm, with_sign);
   });
-  expect_difference(comm, "whether keys have values is 'false'", [&](bool is_other) {
+  expect_difference(comm, "the size of a value is '0'", [&](bool is_other) {
     std::vector<int> keys(5);
     std::vector<std::uint64_t> values(5);
     is_other ? ramify::distributed_sort_pairs(comm, keys, values)
              : ramify::distributed_sort(comm, keys);
   });
-  expect_difference(comm, "distributed_sort_config.sort.depth_limit is '0'", [&](bool is_other) {
+  expect_difference(comm, "quicksort_options.depth_limit is '0'", [&](bool is_other) {
     ramify::device_buffer<int> keys;
-    ramify::distributed_sort_config config;
-    if (is_other) config.sort.depth_limit = 9;
-    ramify::distributed_sort(comm, keys, ramify::ascending{}, nullptr, config);
+    ramify::distributed_sort(comm, keys, ramify::ascending{}, ramify::sorted_parts::sampled,
+                             {.depth_limit = is_other ? 9u : 0u});
   });
 }
 
-// A trace on one rank only is no difference.
+// A trace and a stream on one rank only are no difference.
 BOOST_AUTO_TEST_CASE(a_trace_of_one_rank_is_accepted) {
   communicator comm(on_cpu);
   ramify::launch_trace trace;
-  ramify::distributed_sort_options options;
-  if (comm.rank() == 0) options.trace = &trace;
+  const ramify::host_stream stream;
+  ramify::environment env;
+  if (comm.rank() == 0) env = {.stream = stream, .trace = &trace};
   std::vector<int> keys{3, 1, 2};
-  BOOST_CHECK_NO_THROW(ramify::distributed_sort(comm, keys, options));
+  BOOST_CHECK_NO_THROW(ramify::distributed_sort(comm, keys, ramify::sort_order::ascending,
+                                                ramify::sorted_parts::sampled, env));
 }
 
 BOOST_AUTO_TEST_CASE(options_and_trees_of_searches_are_compared) {
@@ -331,13 +348,13 @@ BOOST_AUTO_TEST_CASE(a_difference_in_run_ends_it_on_all_ranks) {
   if (comm.size() == 1) return;
   const auto sort = [&] {
     std::vector<int> keys{3, 1, 2};
-    ramify::distributed_sort_options options;
-    options.descending = comm.rank() == 1;
-    ramify::distributed_sort(comm, keys, options);
+    ramify::distributed_sort(
+        comm, keys,
+        comm.rank() == 1 ? ramify::sort_order::descending : ramify::sort_order::ascending);
   };
   BOOST_CHECK_EXCEPTION(comm.run(sort), ramify::cluster_error,
-                        names("distributed_sort_options.descending is 'false' on rank 0, "
-                              "but 'true' on rank 1"));
+                        names("distributed_sort: order is 'ascending' on rank 0, "
+                              "but 'descending' on rank 1"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -38,7 +38,9 @@ class facade_call {
   }
 
   /// A call in the stream of the environment.
+  /// \throws std::invalid_argument if it is a stream of another backend; cuda_error
   explicit facade_call(const environment& env) : stream_(env.stream.as<cudaStream_t>()) {
+    check_backend(env.stream);
     begun_.record(stream_);
   }
 

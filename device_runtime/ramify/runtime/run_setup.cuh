@@ -209,11 +209,7 @@ struct run_setup : private relaxed_capture_scope, run_choices {
                         std::string(to_string(env.backend)) + ", but this call was compiled for " +
                         std::string(to_string(here)));
     }
-    if (RAMIFY_ON_CUDA ? env.stream.is_cpu() : env.stream.is_cuda()) {
-      throw std::invalid_argument(std::string(name) +
-                                  ": environment.stream is a stream of another backend than " +
-                                  std::string(to_string(here)));
-    }
+    check_backend(env.stream, std::string(name) + ": ");
     return name;
   }
 
