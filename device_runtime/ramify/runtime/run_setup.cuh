@@ -85,6 +85,19 @@ struct loop_choice {
   std::string reason;
 };
 
+/// Returns the stream of an environment. `algorithm` begins the message, if it is not null.
+/// \throws std::invalid_argument if it is a stream of another backend
+[[nodiscard]] inline cudaStream_t stream_of(const environment& env,
+                                            const char* algorithm = nullptr) {
+  if (RAMIFY_ON_CUDA ? env.stream.is_cpu() : env.stream.is_cuda()) {
+    throw std::invalid_argument(
+        (algorithm == nullptr ? std::string() : std::string(algorithm) + ": ") +
+        "environment.stream is a stream of another backend than " +
+        (RAMIFY_ON_CUDA ? "cuda" : "cpu"));
+  }
+  return env.stream.as<cudaStream_t>();
+}
+
 /// Returns the loop to use if `wanted` is requested. `option` is the option's name in the message.
 /// \throws unavailable if a graph is requested and the driver has no loops in graphs; cuda_error
 [[nodiscard]] inline loop_choice choose_loop(flat_loop wanted, const char* option) {
@@ -145,7 +158,7 @@ struct run_setup : private relaxed_capture_scope, run_choices {
   ///         captures the stream and the environment has a trace or a limit; cuda_error
   run_setup(const char* name, const environment& env)
       : run_choices{.algorithm = checked(name, env),
-                    .stream = env.stream.as<cudaStream_t>(),
+                    .stream = stream_of(env, name),
                     .given = env.memory,
                     .wanted = env.route,
                     .wanted_loop = env.flat_loop,
@@ -209,7 +222,6 @@ struct run_setup : private relaxed_capture_scope, run_choices {
                         std::string(to_string(env.backend)) + ", but this call was compiled for " +
                         std::string(to_string(here)));
     }
-    check_backend(env.stream, std::string(name) + ": ");
     return name;
   }
 
