@@ -105,8 +105,8 @@ class distributed_amr_run {
   /// Builds the mesh for an initial state and fills it. The arguments are those of amr_run, and
   /// must be the same on all ranks. `options`, `env` and the types are compared, except for the
   /// stream and the trace; the others are not.
-  /// \throws std::invalid_argument naming a field of `options` or `env`, also for `route` device and
-  ///         `flat_loop` graph, or if this code was compiled for another backend than that of
+  /// \throws std::invalid_argument naming a field of `options` or `env`, also for route::device and
+  ///         flat_loop::graph, or if this code was compiled for another backend than that of
   ///         `ranks`; on all ranks, if a rank has another field than rank 0, other sizes, or the
   ///         other constructor
   /// \throws unavailable for another env.backend, or if the stream is being captured;

@@ -23,8 +23,8 @@
 /// Calls     functions are collective unless their description states otherwise. Call them in
 ///           communicator::run(), so that an error of one rank ends the others, too.
 /// Errors    std::invalid_argument, on all ranks, for a bad field or state, and if a rank has
-///           another setup or environment than rank 0; amr_error if a run cannot continue; cluster_error;
-///           cuda_error.
+///           another setup or environment than rank 0; amr_error if a run cannot continue;
+///           cluster_error; cuda_error.
 /// Link      ramify::facade_distributed_amr
 
 #include <ramify/runtime/requirements.hpp>

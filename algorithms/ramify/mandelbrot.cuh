@@ -7,7 +7,8 @@
 ///
 ///     const ramify::mandelbrot_view view{.width = 8192, .height = 8192};
 ///     std::uint32_t* dwells;  // view.pixels() elements of device memory
-///     const auto report = ramify::mandelbrot(view, dwells, {.max_iterations = 10'000}, {.stream = s});
+///     const auto report =
+///         ramify::mandelbrot(view, dwells, {.max_iterations = 10'000}, {.stream = s});
 ///     report.iterated_pixels  // --> a small part of all pixels
 ///
 /// Dwell      the number of iterations z <- z^2 + c until |z| is more than 2, at most
