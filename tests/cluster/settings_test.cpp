@@ -307,37 +307,39 @@ BOOST_AUTO_TEST_CASE(options_and_instances_of_branch_and_bound_are_compared) {
 
 BOOST_AUTO_TEST_CASE(options_of_simulations_are_compared) {
   communicator comm(on_cpu);
-  using options_type = ramify::amr_options;
-  const auto expect = [&](const std::string& text,
-                          const std::function<void(options_type&)>& change) {
+  using setup_type = ramify::amr_setup;
+  setup_type setup = ramify::recommended_setup(ramify::amr_problem::sod, 2);
+  setup.options.mesh.max_level = 0;
+  const auto expect = [&](const std::string& text, const std::function<void(setup_type&)>& change) {
     expect_difference(comm, text, [&](bool is_other) {
-      options_type options = ramify::recommended_options(ramify::amr_problem::sod, 2);
-      options.mesh.max_level = 0;
-      if (is_other) change(options);
-      const ramify::distributed_amr_simulation flow(comm, options);
+      setup_type own = setup;
+      if (is_other) change(own);
+      const ramify::distributed_amr_simulation flow(comm, own);
     });
   };
-  expect("amr_mesh_config.max_level is '0'", [](auto& o) { o.mesh.max_level = 1; });
-  expect("amr_mesh_config.upper[0] is '1'", [](auto& o) { o.mesh.upper[0] = 2; });
-  expect("amr_mesh_config.sides[1][0] is", [](auto& o) {
-    o.mesh.sides[1] = {ramify::boundary::reflecting, ramify::boundary::outflow};
+  expect("amr_options.mesh.max_level is '0'", [](auto& o) { o.options.mesh.max_level = 1; });
+  expect("amr_options.mesh.upper[0] is '1'", [](auto& o) { o.options.mesh.upper[0] = 2; });
+  expect("amr_options.mesh.sides[1][0] is", [](auto& o) {
+    o.options.mesh.sides[1] = {ramify::boundary::reflecting, ramify::boundary::outflow};
   });
-  expect("amr_step_config.cfl is '0.4'", [](auto& o) { o.step.cfl = 2; });
-  expect("amr_regrid_config.every is '4'", [](auto& o) { o.regrid.every = 5; });
-  expect("amr_options.problem is 'sod'", [](auto& o) { o.problem = ramify::amr_problem::sedov; });
-  expect("amr_options.gamma is '1.4'", [](auto& o) { o.gamma = 1.5; });
-  expect("amr_config.route is 'automatic'", [](auto& o) { o.route = ramify::route::flat; });
-  options_type options = ramify::recommended_options(ramify::amr_problem::sod, 2);
-  options.mesh.max_level = 0;
-  ramify::distributed_amr_simulation flow(comm, options);
+  expect("amr_options.step.cfl is '0.4'", [](auto& o) { o.options.step.cfl = 2; });
+  expect("amr_options.regrid.every is '4'", [](auto& o) { o.options.regrid.every = 5; });
+  expect("amr_setup.problem is 'sod'", [](auto& o) { o.problem = ramify::amr_problem::sedov; });
+  expect("amr_setup.gamma is '1.4'", [](auto& o) { o.gamma = 1.5; });
+  expect_difference(comm, "environment.route is 'automatic'", [&](bool is_other) {
+    const ramify::environment flat{.route = ramify::route::flat};
+    const ramify::distributed_amr_simulation flow(comm, setup,
+                                                  is_other ? flat : ramify::environment{});
+  });
+  ramify::distributed_amr_simulation flow(comm, setup);
   expect_difference(comm, "distributed_amr_run: steps is '1'",
                     [&](bool is_other) { flow.advance(is_other ? 2 : 1); });
   expect_difference(comm, "distributed_amr_run: stop_time is '1'",
                     [&](bool is_other) { flow.advance(1, is_other ? 0.5 : 1.0); });
   const ramify::amr_state state = flow.state();
   expect_difference(comm, "whether it continues from a state is 'true'", [&](bool is_other) {
-    is_other ? ramify::distributed_amr_simulation(comm, options)
-             : ramify::distributed_amr_simulation(comm, options, state);
+    is_other ? ramify::distributed_amr_simulation(comm, setup)
+             : ramify::distributed_amr_simulation(comm, setup, state);
   });
 }
 

@@ -20,7 +20,6 @@
 #include <ramify/runtime/device_context.cuh>
 #include <ramify/runtime/report.hpp>
 #include <ramify/runtime/rule_checks.cuh>
-#include <ramify/runtime/stream_ref.hpp>
 #include <stdexcept>
 #include <string>
 
