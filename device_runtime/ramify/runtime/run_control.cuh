@@ -71,7 +71,7 @@ class run_control {
 
   /// Constructs the control of a run whose choices are made. The run may use `bytes` bytes of
   /// `scratch`; wait() reads the first of them. \throws cuda_error
-  run_control(void* scratch, const detail::run_setup& setup, std::size_t bytes = scratch_bytes)
+  run_control(void* scratch, const detail::run_choices& setup, std::size_t bytes = scratch_bytes)
       : run_control(scratch, setup.choice, setup.limit, setup.stream, setup.trace,
                     setup.first_grid_clears) {
     seen_bytes_ = std::min(bytes, max_seen_bytes);
@@ -79,7 +79,7 @@ class run_control {
 
   /// Constructs one of several runs that share `recorder`, which writes to setup.trace and must
   /// outlive the run. \throws cuda_error
-  run_control(void* scratch, const detail::run_setup& setup, detail::trace_recorder& recorder)
+  run_control(void* scratch, const detail::run_choices& setup, detail::trace_recorder& recorder)
       : run_control(scratch, setup.choice, setup.limit, setup.stream) {
     trace_ = setup.trace;
     shared_recorder_ = &recorder;
