@@ -79,7 +79,7 @@ class run_control {
 
   /// Constructs one of several runs that share `recorder`, which writes to setup.trace and must
   /// outlive the run. \throws cuda_error
-  run_control(void* scratch, const detail::run_setup& setup, detail::trace_recorder& recorder)
+  run_control(void* scratch, const detail::run_choices& setup, detail::trace_recorder& recorder)
       : run_control(scratch, setup.choice, setup.limit, setup.stream) {
     trace_ = setup.trace;
     shared_recorder_ = &recorder;
