@@ -62,6 +62,7 @@
 #include <ramify/amr/restore.cuh>
 #include <ramify/amr/results.cuh>
 #include <ramify/amr/snapshot.hpp>
+#include <ramify/runtime/async_run.hpp>
 #include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/phase_range.cuh>
 #include <ramify/runtime/run_setup.cuh>
