@@ -62,10 +62,12 @@
 #include <ramify/amr/restore.cuh>
 #include <ramify/amr/results.cuh>
 #include <ramify/amr/snapshot.hpp>
+#include <ramify/runtime/async_run.hpp>
 #include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/phase_range.cuh>
 #include <ramify/runtime/run_setup.cuh>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 namespace ramify::inline RAMIFY_BUILD {
@@ -183,7 +185,7 @@ class amr_run {
     using steps_run = detail::amr::phase_run<parts, detail::amr::fill_from_parent>;
     auto run = std::make_unique<steps_run>(setup, all, detail::amr::fill_from_parent{}, steps);
     run->start({.steps = steps, .stop = stop_time});
-    return run;
+    return async_run<amr_report>(std::move(run));
   }
 
   /// Allocates memory of the mesh for `blocks` blocks, inner ones included, but at most for

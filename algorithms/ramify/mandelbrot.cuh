@@ -57,6 +57,7 @@
 #include <ramify/runtime/phase_range.cuh>
 #include <ramify/runtime/recursion.cuh>
 #include <ramify/runtime/started_run.cuh>
+#include <utility>
 
 namespace ramify::detail::mandelbrot::inline RAMIFY_BUILD {
 
@@ -167,7 +168,7 @@ inline async_run<mandelbrot_report> mandelbrot_async(const mandelbrot_view& view
     run = std::make_unique<family::image_run>(setup, view, options);
     run->iterate_all(image);
   }
-  return run;
+  return async_run<mandelbrot_report>(std::move(run));
 }
 inline async_run<mandelbrot_report> mandelbrot_async(const mandelbrot_view& view,
                                                      std::uint32_t* dwells,
