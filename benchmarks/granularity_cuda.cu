@@ -146,11 +146,9 @@ void measure_sorting(recorder& out) {
 
   const auto measure = [&](route wanted, const launch_granularity& launches,
                            child_streams streams = child_streams::fire_and_forget) {
-    const quicksort_config config{.strategy = quicksort_strategy::binary,
-                                  .route = wanted,
-                                  .streams = streams,
-                                  .launches = launches};
-    const device_buffer<std::byte> scratch(quicksort_scratch_bytes<std::uint32_t>(n, config),
+    const quicksort_options options{
+        .strategy = quicksort_strategy::binary, .streams = streams, .launches = launches};
+    const device_buffer<std::byte> scratch(quicksort_scratch_bytes<std::uint32_t>(n, options),
                                            nullptr);
     quicksort_report report;
     const auto prepare = [&] {
@@ -160,7 +158,7 @@ void measure_sorting(recorder& out) {
     };
     const auto sort = [&] {
       report =
-          quicksort(keys.data(), n, ascending{}, nullptr, config, {scratch.data(), scratch.size()});
+          quicksort(keys.data(), n, ascending{}, options, {.memory = scratch, .route = wanted});
     };
     prepare();
     sort();
@@ -283,10 +281,10 @@ void measure_refining(recorder& out) {
   using enum granularity;
   constexpr unsigned across = 24;
   const unsigned in_shell = blocks_in_shell(across);
-  amr_config config;
-  config.mesh.roots = {across, across, across};
-  config.mesh.max_level = 1;
-  config.regrid = {.patience = 1, .every = 1};
+  amr_options options;
+  options.mesh.roots = {across, across, across};
+  options.mesh.max_level = 1;
+  options.regrid = {.patience = 1, .every = 1};
   device_buffer<int> wanted(1, nullptr);
   const auto want = [&](int fine) {
     check(cudaMemcpy(wanted.data(), &fine, sizeof fine, cudaMemcpyHostToDevice), "setting a flag");
@@ -300,10 +298,10 @@ void measure_refining(recorder& out) {
 
   amr_state expected;  // after as many steps, on any route
   const auto measure = [&](route way, const launch_granularity& launches, bool refines) {
-    config.route = way;
-    config.regrid.launches = launches;
+    options.regrid.launches = launches;
     want(0);
-    amr_run<gas_type, shell_criterion> run(gas_type{}, {wanted.data()}, blast{}, config);
+    amr_run<gas_type, shell_criterion> run(gas_type{}, {wanted.data()}, blast{}, options,
+                                           {.route = way});
     amr_report before;
     std::uint64_t child_grids = 0;
     const auto time = time_of(

@@ -174,12 +174,14 @@ BOOST_DATA_TEST_CASE(values_travel_up_under_any_schedule,
 BOOST_AUTO_TEST_CASE(values_travel_up_after_any_failed_launch,
                      *boost::unit_test::precondition(on_the_executor) *
                          boost::unit_test::precondition(not_under_thread_sanitizer)) {
+  // A reproducible schedule, in which the tree takes several rounds on any machine.
+  const auto executor = two_workers("random:1");
+  const ramify::cpu::scoped_executor_config without_failures(executor);
   const numbered_tree tree{complete, 1'000, 3};
   for (const traverse_config& config : all_configs(route::device)) {
     if (config.launches.coarsening > 1) continue;
     BOOST_TEST_CONTEXT(to_string(config.strategy) << ", " << to_string(config.launches.grain)) {
       const fork_join_report whole = expect_digest(tree, config);
-      const auto executor = ramify::cpu::parse_executor_config("random:1");
       const unsigned interrupted = tests::count_interrupted(6, executor, [&](std::uint64_t) {
         const fork_join_report report = expect_digest(tree, config);
         return report.host_grids > whole.host_grids || report.spilled_tasks > 0;

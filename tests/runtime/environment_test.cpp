@@ -15,51 +15,14 @@
 #include <utility>
 
 #include "exceptions.hpp"
+#include "memory_resources.cuh"
 
 using namespace ramify;
 using tests::names;
+using tests::older_resource;
+using tests::resource;
 
 namespace {
-
-/// Counts what a call allocates. The memory is that of a device_buffer.
-struct counted_memory {
-  std::size_t allocations = 0;
-  std::size_t live_bytes = 0;
-  std::size_t largest_alignment = 0;
-  CUstream_st* stream = nullptr;  // of the last call
-  device_buffer<std::byte> memory{1 << 16, nullptr};
-
-  void* take(std::size_t bytes, std::size_t alignment, CUstream_st* in) {
-    if (bytes > memory.size()) throw std::bad_alloc();
-    ++allocations;
-    live_bytes += bytes;
-    largest_alignment = alignment;
-    stream = in;
-    return memory.data();
-  }
-  void give_back(std::size_t bytes, CUstream_st* in) {
-    live_bytes -= bytes;
-    stream = in;
-  }
-};
-
-/// A resource as of CCCL 3.1.
-struct resource : counted_memory {
-  void* allocate(CUstream_st* in, std::size_t bytes, std::size_t alignment) {
-    return take(bytes, alignment, in);
-  }
-  void deallocate(CUstream_st* in, void*, std::size_t bytes, std::size_t) { give_back(bytes, in); }
-};
-
-/// A resource of the older form.
-struct older_resource : counted_memory {
-  void* allocate_async(std::size_t bytes, std::size_t alignment, CUstream_st* in) {
-    return take(bytes, alignment, in);
-  }
-  void deallocate_async(void*, std::size_t bytes, std::size_t, CUstream_st* in) {
-    give_back(bytes, in);
-  }
-};
 
 /// An object with a stream, as cuda::stream_ref is one.
 struct stream_owner {
@@ -206,8 +169,8 @@ BOOST_AUTO_TEST_CASE(get_returns_once) {
     BOOST_CHECK_EXCEPTION((void)moved.get(), std::logic_error,
                           names("counting: get() was called before"));
   }
-  moved = start({});
-  run = std::move(moved);
+  static_cast<void>(moved = start({}));
+  static_cast<void>(run = std::move(moved));
   BOOST_TEST(run.get().calls == 1u);
 }
 

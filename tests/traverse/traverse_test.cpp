@@ -194,6 +194,20 @@ BOOST_AUTO_TEST_CASE(too_many_frontier_nodes_are_an_error,
   }
 }
 
+// The lists are long enough for all workers, also if their number changes between two calls.
+BOOST_AUTO_TEST_CASE(sizes_follow_the_number_of_workers,
+                     *boost::unit_test::precondition(on_the_executor)) {
+  const auto least_with = [](unsigned workers) {
+    ramify::cpu::executor_config config;
+    config.workers = workers;
+    const ramify::cpu::scoped_executor_config scope(config);
+    return least_capacity();
+  };
+  const std::size_t of_two = least_with(2);
+  BOOST_TEST(least_with(6) > of_two);
+  BOOST_TEST(least_with(2) == of_two);
+}
+
 // ---- launch limits -----------------------------------------------------------------------------
 
 BOOST_DATA_TEST_CASE(no_limit_loses_a_node,
