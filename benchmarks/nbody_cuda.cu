@@ -64,7 +64,7 @@ class bench {
   }
 
   /// Adds one row to the table: the times of a whole call and of its three phases.
-  void measure_tree(benchmark::recorder& out, const nbody_config& config) {
+  void measure_tree(benchmark::recorder& out, const nbody_options& config) {
     barnes_hut<Real> gravity(config);
     nbody_report report;
     const auto whole = time_of([&] {
@@ -150,7 +150,7 @@ class bench {
 template <class Real>
 void measure_trees_of(benchmark::recorder& out, std::size_t n) {
   bench<Real> b(n);
-  nbody_config config;
+  nbody_options config;
   for (const auto taken : {route::device, route::flat, route::automatic}) {
     config.route = taken;
     b.measure_tree(out, config);

@@ -99,7 +99,7 @@ class step_bench {
 
   [[nodiscard]] outcome simulate(unsigned step_levels, double accuracy, std::uint64_t count) const {
     using clock = std::chrono::steady_clock;
-    const ramify::nbody_config config{.theta = 0.4,
+    const ramify::nbody_options config{.theta = 0.4,
                                       .softening = std::stod(scene_.softening),
                                       .step_levels = step_levels,
                                       .step_accuracy = accuracy};

@@ -377,19 +377,19 @@ BOOST_AUTO_TEST_CASE(bad_options_are_named) {
         start<float>(sphere, options_of(levels, accuracy, nbody_method::tree, 0.5, softening)),
         std::invalid_argument, names(text));
   };
-  refused(0, 0.025, 0.1, "nbody_config.step_levels is 0; it must be in [1, 20]");
-  refused(21, 0.025, 0.1, "nbody_config.step_levels is 21; it must be in [1, 20]");
+  refused(0, 0.025, 0.1, "nbody_options.step_levels is 0; it must be in [1, 20]");
+  refused(21, 0.025, 0.1, "nbody_options.step_levels is 21; it must be in [1, 20]");
   for (const double bad : {0.0, -1.0, double(NAN), double(INFINITY)}) {
-    refused(1, bad, 0.1, "nbody_config.step_accuracy is ");
+    refused(1, bad, 0.1, "nbody_options.step_accuracy is ");
   }
-  refused(2, 0.025, 0, "nbody_config.softening is 0; it must be larger than 0 if step_levels");
+  refused(2, 0.025, 0, "nbody_options.softening is 0; it must be larger than 0 if step_levels");
 
   auto simulation = start<float>(sphere, options_of(20, 0.025, nbody_method::tree));
   BOOST_CHECK_EXCEPTION(simulation.step(NAN), std::invalid_argument, names("dt must be finite"));
   ramify::nbody_system<float> system(nullptr, nullptr, nullptr, 0, nullptr,
                                      options_of(2, 0.025, nbody_method::tree));
   BOOST_CHECK_EXCEPTION((void)system.step_async(0.1), std::invalid_argument,
-                        names("nbody_config.step_levels is 2; it must be 1 for"));
+                        names("nbody_options.step_levels is 2; it must be 1 for"));
   // A body that leaves the range of coordinates.
   const common::bodies fast{{{0, 0, 0}, {1, 0, 0}}, {{0, 0, 0}, {0, 4e18, 0}}, {1, 1}};
   for (const auto method : methods) {

@@ -17,7 +17,7 @@
 
 namespace data = boost::unit_test::data;
 using ramify::device_buffer;
-using ramify::nbody_config;
+using ramify::nbody_options;
 using ramify::route;
 using ramify::scratch_memory;
 using tests::bodies_of_deep_tree;
@@ -40,7 +40,7 @@ struct given_memory {
 };
 
 /// Starts and completes a calculation by the tree code, in memory of the caller if `given`.
-field<float> async_field(const cloud<float>& from, const nbody_config& config, bool given) {
+field<float> async_field(const cloud<float>& from, const nbody_options& config, bool given) {
   const device_cloud<float> c(from);
   ramify::barnes_hut<float> gravity(config);
   std::optional<given_memory> memory;
@@ -53,7 +53,7 @@ field<float> async_field(const cloud<float>& from, const nbody_config& config, b
   return c.result(report);
 }
 
-nbody_config gravity_config(route taken) { return {.theta = 2, .softening = 0.1, .route = taken}; }
+nbody_options gravity_config(route taken) { return {.theta = 2, .softening = 0.1, .route = taken}; }
 
 }  // namespace
 

@@ -134,7 +134,7 @@ bool same_bits(const field<Real>& a, const field<Real>& b) {
 
 /// A tree with the nodes that the traversal reads, by the phases of barnes_hut.
 struct tree_with_nodes {
-  tree_with_nodes(const device_cloud<double>& c, const nbody_config& config)
+  tree_with_nodes(const device_cloud<double>& c, const nbody_options& config)
       : built(c.positions.data(), c.size(), nullptr, ramify::detail::nbody::tree_config(config)) {
     const auto tree = built.view();
     memory = {scratch.take(nullptr, c.size(), tree.node_count, config), nullptr};

@@ -28,7 +28,7 @@ struct reference_steps {
     late_kick,       ///< the second kick has the length of the next step
   };
 
-  reference_steps(const common::bodies& initial, const ramify::nbody_config& options)
+  reference_steps(const common::bodies& initial, const ramify::nbody_options& options)
       : bodies(initial), config(options), accelerations(forces()) {}
 
   void step(double dt, fault inserted = fault::none) {
@@ -77,7 +77,7 @@ struct reference_steps {
   }
 
   common::bodies bodies;
-  ramify::nbody_config config;
+  ramify::nbody_options config;
   std::vector<vector3> accelerations;
   std::vector<unsigned> levels;
   std::uint64_t force_calculations = 0;

@@ -48,7 +48,7 @@ struct moving_cloud {
   [[nodiscard]] ramify::detail::nbody::moving_bodies<double> all() const {
     return {device.arrays(), device.positions.data(), velocities.data(), nullptr, {}};
   }
-  [[nodiscard]] ramify::spatial_tree<double, 3> tree(const ramify::nbody_config& config) const {
+  [[nodiscard]] ramify::spatial_tree<double, 3> tree(const ramify::nbody_options& config) const {
     return {device.positions.data(), device.size(), nullptr,
             ramify::detail::nbody::tree_config(config)};
   }
@@ -97,7 +97,7 @@ struct refit_outcome {
 /// Calculates the forces on the targets after a drift of dt: by a refit, by the moments of the
 /// moved bodies in the boxes of the old tree, and by a new tree.
 template <int order>
-refit_outcome compare(double dt, const ramify::nbody_config& config) {
+refit_outcome compare(double dt, const ramify::nbody_options& config) {
   using namespace ramify::detail::nbody;
   moving_cloud bodies(std::size_t(tests::cut_down(1'500, 500)));
   kept_tree<double> kept(bodies.tree(config));
@@ -140,7 +140,7 @@ refit_outcome compare(double dt, const ramify::nbody_config& config) {
 }
 
 /// Returns the accelerations of the targets with a number of lanes for each of them.
-field<double> with_lanes(moving_cloud& bodies, const ramify::nbody_config& config, unsigned lanes) {
+field<double> with_lanes(moving_cloud& bodies, const ramify::nbody_options& config, unsigned lanes) {
   using namespace ramify::detail::nbody;
   bodies.clear_results();
   const tests::tree_with_nodes made(bodies.device, config);
@@ -163,7 +163,7 @@ BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::not_under_thread_san
 BOOST_DATA_TEST_CASE(a_refit_has_the_error_of_a_new_tree, data::make({0.0, 0.02, 0.3, 3.0}), dt) {
   for (const int order : {1, 2}) {
     for (const double tolerance : {0.0, 0.1}) {
-      ramify::nbody_config config{.order = order, .softening = 0.01};
+      ramify::nbody_options config{.order = order, .softening = 0.01};
       config.tolerance = tolerance;
       const auto found = order == 1 ? compare<1>(dt, config) : compare<2>(dt, config);
       BOOST_TEST_MESSAGE("order " << order << ", tolerance " << tolerance << ", dt " << dt
@@ -198,7 +198,7 @@ BOOST_AUTO_TEST_CASE(lanes_share_the_sources_of_a_target) {
       BOOST_TEST(bodies.read_progress().interactions == pairs);
       for (const int order : {1, 2}) {
         for (const double tolerance : {0.0, 0.1}) {
-          ramify::nbody_config config{.order = order, .softening = 0.01};
+          ramify::nbody_options config{.order = order, .softening = 0.01};
           config.tolerance = tolerance;
           const auto found = with_lanes(bodies, config, lanes);
           const double bound = tolerance > 0 ? tolerance / 100 : order == 1 ? 1e-2 : 5e-3;
@@ -228,7 +228,7 @@ BOOST_AUTO_TEST_CASE(few_targets_have_many_lanes) {
 
 BOOST_AUTO_TEST_CASE(a_tree_serves_as_many_forces_as_there_are_bodies) {
   moving_cloud bodies(400);
-  const ramify::nbody_config config{.softening = 0.01};
+  const ramify::nbody_options config{.softening = 0.01};
   const auto some = [&](std::size_t count) {
     return active_bodies{bodies.levels.data(), 2, count};
   };

@@ -16,7 +16,7 @@
 
 namespace data = boost::unit_test::data;
 using ramify::device_buffer;
-using ramify::nbody_config;
+using ramify::nbody_options;
 using ramify::nbody_method;
 using ramify::nbody_options;
 using ramify::point;
@@ -247,7 +247,7 @@ BOOST_AUTO_TEST_CASE(bad_arrays_are_named) {
     (void)ramify::direct_gravity<double>(x, m, 10, a, nullptr, nullptr, {}, {11, 20});
   };
   BOOST_CHECK_EXCEPTION(direct(), std::invalid_argument, names("range.begin is 11"));
-  const auto no_leaves = [] { (void)ramify::barnes_hut<double>(nbody_config{.leaf_size = 0}); };
+  const auto no_leaves = [] { (void)ramify::barnes_hut<double>(nbody_options{.leaf_size = 0}); };
   BOOST_CHECK_EXCEPTION(no_leaves(), std::invalid_argument, names("leaf_size is 0"));
 }
 
@@ -262,17 +262,17 @@ BOOST_AUTO_TEST_CASE(bad_options_are_named) {
   expect_field([](auto& o) { o.theta = -0.1; }, "theta is -0.1");
   expect_field([](auto& o) { o.theta = 2.5; }, "theta is 2.5");
   expect_field([&](auto& o) { o.theta = nan; }, "in [0, 2]");
-  expect_field([](auto& o) { o.tolerance = -1; }, "nbody_config.tolerance is -1");
-  expect_field([](auto& o) { o.tolerance = 11; }, "nbody_config.tolerance is 11");
-  expect_field([&](auto& o) { o.tolerance = nan; }, "nbody_config.tolerance");
+  expect_field([](auto& o) { o.tolerance = -1; }, "nbody_options.tolerance is -1");
+  expect_field([](auto& o) { o.tolerance = 11; }, "nbody_options.tolerance is 11");
+  expect_field([&](auto& o) { o.tolerance = nan; }, "nbody_options.tolerance");
   expect_field(
       [](auto& o) {
         o.tolerance = 1;
         o.theta = 0.7;
       },
-      "nbody_config.theta is 0.7; it must be left at its default");
-  expect_field([](auto& o) { o.order = 0; }, "nbody_config.order is 0");
-  expect_field([](auto& o) { o.order = 3; }, "nbody_config.order is 3");
+      "nbody_options.theta is 0.7; it must be left at its default");
+  expect_field([](auto& o) { o.order = 0; }, "nbody_options.order is 0");
+  expect_field([](auto& o) { o.order = 3; }, "nbody_options.order is 3");
   expect_field([](auto& o) { o.softening = -1; }, "softening is -1");
   expect_field([](auto& o) { o.softening = INFINITY; }, "softening");
   expect_field([&](auto& o) { o.gravitational_constant = nan; }, "gravitational_constant");
@@ -314,7 +314,7 @@ BOOST_AUTO_TEST_CASE(bad_options_are_named) {
   BOOST_CHECK_NO_THROW((void)gravity_of<double>(c, options_for(0.5, 1e20)));
   expect_field([](auto& o) { o.method = nbody_method(9); }, "method");
   expect_field([](auto& o) { o.route = route(9); }, "route");
-  expect_field([](auto& o) { o.flat_loop = ramify::flat_loop(9); }, "nbody_config.flat_loop");
+  expect_field([](auto& o) { o.flat_loop = ramify::flat_loop(9); }, "nbody_options.flat_loop");
   expect_field([](auto& o) { o.backend = ramify::backend(9); }, "backend");
   expect_field([](auto& o) { o.leaf_size = 1025; }, "leaf_size is 1025");
   BOOST_CHECK_THROW((void)ramify::parse_nbody_method("guess"), std::invalid_argument);

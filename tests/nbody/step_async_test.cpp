@@ -17,7 +17,7 @@
 
 namespace data = boost::unit_test::data;
 using ramify::device_buffer;
-using ramify::nbody_config;
+using ramify::nbody_options;
 using ramify::nbody_method;
 using ramify::point;
 using ramify::route;
@@ -31,12 +31,12 @@ namespace {
 
 constexpr double dt = 0.01;
 
-nbody_config config_for(route taken, nbody_method method = nbody_method::tree) {
+nbody_options config_for(route taken, nbody_method method = nbody_method::tree) {
   return {.theta = 1, .softening = 0.1, .method = method, .route = taken};
 }
 
 /// Returns a cluster of n bodies at rest.
-system_type cluster(std::size_t n, const nbody_config& config, cudaStream_t stream = nullptr) {
+system_type cluster(std::size_t n, const nbody_options& config, cudaStream_t stream = nullptr) {
   const tests::device_cloud<float> c(tests::rounded<float>(tests::plummer_cloud(n, 2)));
   const auto velocities = tests::upload(std::vector<point<float, 3>>(n));
   ramify::check(cudaDeviceSynchronize(), "waiting for the uploads");
