@@ -84,6 +84,10 @@ class nbody_system {
     detail::check_field(s_.options.step_levels == 1, "nbody_options.step_levels",
                         s_.options.step_levels, "1 for nbody_system::step_async()");
     detail::run_setup setup("nbody_system", s_.env);
+    if (setup.captured && size() > 0) {
+      check_scratch(setup.given, detail::nbody::gravity_bytes<Real>(size(), s_.options), s_.stream,
+                    setup.algorithm);
+    }
     return std::make_unique<run_of_step>(setup, *this, static_cast<Real>(dt));
   }
 
