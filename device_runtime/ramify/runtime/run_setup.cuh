@@ -168,22 +168,6 @@ struct run_setup : private relaxed_capture_scope, run_choices {
                     .limit = current_pending_launch_limit(),
                     .loop = choose_loop(env.flat_loop, "environment.flat_loop")} {}
 
-  /// As families without an environment have it. `config` has the members route, flat_loop and
-  /// trace. `option` is the name of config.flat_loop in messages.
-  template <class Config>
-  run_setup(const char* name, const Config& config, const char* option, cudaStream_t in_stream,
-            const scratch_memory& scratch)
-      : run_choices{.algorithm = name,
-                    .stream = in_stream,
-                    .given = scratch,
-                    .wanted = config.route,
-                    .wanted_loop = config.flat_loop,
-                    .trace = config.trace,
-                    .captured = is_being_captured(in_stream),
-                    .limits = nullptr,
-                    .limit = current_pending_launch_limit(),
-                    .loop = choose_loop(config.flat_loop, option)} {}
-
   /// Lets the host launch the steps of the flat route, for `reason`, unless a graph is requested or
   /// captures the run.
   void prefer_host(const char* reason) {
