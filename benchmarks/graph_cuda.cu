@@ -115,16 +115,17 @@ std::vector<checked_search> check_searches(const test_graph& graph) {
 /// Returns the median time. `plain_ms` is the time of the plain strategy, or 0, and `floor_ms` that
 /// of a copy.
 double search_row(benchmark::recorder& out, const test_graph& graph,
-                  const std::vector<checked_search>& checked, const bfs_config& config,
-                  double plain_ms, double floor_ms) {
+                  const std::vector<checked_search>& checked, const bfs_options& options,
+                  route taken, double plain_ms, double floor_ms) {
   std::vector<double> times;
   double reciprocals = 0;
   bfs_report report;
   for (const checked_search& expected : checked) {
     const auto search = [&] {
-      report = breadth_first_search(
-          graph.view(), expected.source,
-          {.levels = graph.numbers.data(), .parents = graph.parents.data()}, nullptr, config);
+      report =
+          breadth_first_search(graph.view(), expected.source,
+                               {.levels = graph.numbers.data(), .parents = graph.parents.data()},
+                               options, {.route = taken});
     };
     const double ms = benchmark::host_time_of(1, search).median_ms;
     require(download(graph.numbers.data(), graph.numbers.size()) == expected.levels,
@@ -135,8 +136,8 @@ double search_row(benchmark::recorder& out, const test_graph& graph,
   const benchmark::timing time = benchmark::summarize(times);
   // Graph 500 reports the harmonic mean over the searches.
   const double gteps = static_cast<double>(checked.size()) / reciprocals / 1e6;
-  out.row({graph.name, to_string(config.direction), to_string(config.strategy),
-           to_string(config.route), to_string(report.taken), time, gteps,
+  out.row({graph.name, to_string(options.direction), to_string(options.strategy), to_string(taken),
+           to_string(report.taken), time, gteps,
            plain_ms > 0 ? benchmark::cell(plain_ms / time.median_ms) : benchmark::cell(),
            time.median_ms / floor_ms, report.levels, report.bottom_up_levels, report.host_grids,
            report.child_grids, report.graph_grids});
@@ -155,10 +156,9 @@ void measure_bfs(benchmark::recorder& out, const test_graph& kronecker, const te
     const auto checked = check_searches(*graph);
     const double floor_ms =
         copy_ms(graph->targets.size() * sizeof(std::int32_t) + 24 * graph->host.vertices());
-    bfs_config plain{
-        {.route = route::flat, .strategy = edge_strategy::thread, .check_graph = false},
-        bfs_direction::top_down};
-    const double plain_ms = search_row(out, *graph, checked, plain, 0, floor_ms);
+    const bfs_options plain{{.strategy = edge_strategy::thread, .check_graph = false},
+                            bfs_direction::top_down};
+    const double plain_ms = search_row(out, *graph, checked, plain, route::flat, 0, floor_ms);
     for (const bfs_direction direction :
          {bfs_direction::top_down, bfs_direction::bottom_up, bfs_direction::optimizing}) {
       // The grid has thousands of levels. Bottom-up, each reads all unreached vertices.
@@ -167,12 +167,11 @@ void measure_bfs(benchmark::recorder& out, const test_graph& kronecker, const te
         const bool is_default = strategy == edge_strategy::balanced;
         if (graph == &grid && direction != bfs_direction::top_down && !is_default) continue;
         for (const route taken : routes) {
-          if (direction == plain.direction && strategy == plain.strategy && taken == plain.route) {
+          if (direction == plain.direction && strategy == plain.strategy && taken == route::flat) {
             continue;  // measured already
           }
-          bfs_config config{{.route = taken, .strategy = strategy, .check_graph = false},
-                            direction};
-          search_row(out, *graph, checked, config, plain_ms, floor_ms);
+          const bfs_options options{{.strategy = strategy, .check_graph = false}, direction};
+          search_row(out, *graph, checked, options, taken, plain_ms, floor_ms);
         }
       }
     }
@@ -180,22 +179,22 @@ void measure_bfs(benchmark::recorder& out, const test_graph& kronecker, const te
 }
 
 /// Writes rows of an algorithm: the plain strategy and the default one, on each route. `call` runs
-/// it with a configuration and returns the report; `verify` throws if the outputs are wrong. The
+/// it with options on a route and returns the report; `verify` throws if the outputs are wrong. The
 /// algorithm reads and writes at least `bytes`.
-template <class Config, class Call, class Verify>
+template <class Options, class Call, class Verify>
 void rows_of(benchmark::recorder& out, const test_graph& graph, const char* algorithm,
              std::size_t bytes, Call call, Verify verify) {
   const double floor_ms = copy_ms(bytes);
   double plain_ms = 0;
   for (const edge_strategy strategy : {edge_strategy::thread, edge_strategy::balanced}) {
     for (const route taken : {route::flat, route::device}) {
-      Config config{};
-      config.route = taken;
-      config.strategy = strategy;
-      config.check_graph = false;
-      auto report = call(config);
+      Options options{};
+      options.strategy = strategy;
+      options.check_graph = false;
+      auto report = call(options, taken);
       verify(report);
-      const benchmark::timing time = benchmark::host_time_of(3, [&] { report = call(config); });
+      const benchmark::timing time =
+          benchmark::host_time_of(3, [&] { report = call(options, taken); });
       if (plain_ms == 0) plain_ms = time.median_ms;
       out.row({graph.name, algorithm, to_string(strategy), to_string(taken),
                to_string(report.taken), time, graph.undirected_edges() / time.median_ms / 1e6,
@@ -207,10 +206,10 @@ void rows_of(benchmark::recorder& out, const test_graph& graph, const char* algo
 
 void measure_paths(benchmark::recorder& out, const test_graph& graph) {
   const std::int32_t source = graph.sources[0];
-  const auto call = [&](const sssp_config& config) {
+  const auto call = [&](const sssp_options& options, route taken) {
     return shortest_paths(graph.view(), {graph.lengths.data(), graph.lengths.size()}, source,
                           {.distances = graph.distances.data(), .parents = graph.parents.data()},
-                          nullptr, config);
+                          options, {.route = taken});
   };
   std::vector<float> expected;
   const auto verify = [&](const sssp_report&) {
@@ -224,13 +223,13 @@ void measure_paths(benchmark::recorder& out, const test_graph& graph) {
     require(found == expected, "distances of " + graph.name + " differ");
   };
   const std::size_t n = graph.host.vertices();
-  rows_of<sssp_config>(out, graph, "shortest paths", graph.targets.size() * 8 + n * 16, call,
-                       verify);
+  rows_of<sssp_options>(out, graph, "shortest paths", graph.targets.size() * 8 + n * 16, call,
+                        verify);
 }
 
 void measure_components(benchmark::recorder& out, const test_graph& graph) {
-  const auto call = [&](const graph_config& config) {
-    return connected_components(graph.view(), graph.numbers.data(), nullptr, config);
+  const auto call = [&](const graph_options& options, route taken) {
+    return connected_components(graph.view(), graph.numbers.data(), options, {.route = taken});
   };
   std::vector<std::int32_t> expected;
   const auto verify = [&](const components_report&) {
@@ -243,13 +242,13 @@ void measure_components(benchmark::recorder& out, const test_graph& graph) {
     require(found == expected, "components of " + graph.name + " differ");
   };
   const std::size_t n = graph.host.vertices();
-  rows_of<graph_config>(out, graph, "components", graph.targets.size() * 4 + n * 12, call, verify);
+  rows_of<graph_options>(out, graph, "components", graph.targets.size() * 4 + n * 12, call, verify);
 }
 
 void measure_pagerank(benchmark::recorder& out, const test_graph& graph) {
-  const auto call = [&](pagerank_config config) {
-    config.tolerance = 1e-4;  // the serial check repeats all iterations
-    return pagerank(graph.view(), graph.ranks.data(), nullptr, config);
+  const auto call = [&](pagerank_options options, route taken) {
+    options.tolerance = 1e-4;  // the serial check repeats all iterations
+    return pagerank(graph.view(), graph.ranks.data(), options, {.route = taken});
   };
   std::vector<double> expected;
   const auto verify = [&](const pagerank_report& report) {
@@ -257,16 +256,16 @@ void measure_pagerank(benchmark::recorder& out, const test_graph& graph) {
     const auto found = download(graph.ranks.data(), graph.ranks.size());
     if (expected.empty()) {
       const std::string fault =
-          common::ranks_fault(graph.host, pagerank_config{}.damping, report.iterations, found);
+          common::ranks_fault(graph.host, pagerank_options{}.damping, report.iterations, found);
       require(fault.empty(), "PageRank of " + graph.name + ": " + fault);
       expected = found;
     }
     require(found == expected, "ranks of " + graph.name + " differ");
   };
-  const std::uint64_t iterations = call({}).iterations;
+  const std::uint64_t iterations = call({}, route::automatic).iterations;
   const std::size_t n = graph.host.vertices();
-  rows_of<pagerank_config>(out, graph, "PageRank", iterations * (graph.targets.size() * 4 + n * 24),
-                           call, verify);
+  rows_of<pagerank_options>(out, graph, "PageRank",
+                            iterations * (graph.targets.size() * 4 + n * 24), call, verify);
 }
 
 void measure_all(benchmark::recorder& out, const benchmark::command_line& asked) {

@@ -172,14 +172,12 @@ class tree_benchmark {
   void measure(const char* what, const tree_number_arrays& requested, const Folds& folds,
                Check check_result) {
     const auto shape = tree_shape::of_parents({parents_.data(), n_});
-    const std::size_t bytes = rooted_tree_scratch_bytes(shape, requested, folds);
-    const device_buffer<std::byte> scratch(bytes, nullptr);
+    const device_buffer<std::byte> scratch(rooted_tree_scratch_bytes(shape, requested, folds),
+                                           nullptr);
     for (const auto taken : {route::device, route::flat, route::automatic}) {
       rooted_tree_report report;
       const auto run = [&] {
-        report = rooted_tree_run<Folds>(shape, requested, folds, nullptr, {.route = taken},
-                                        {scratch.data(), bytes})
-                     .get();
+        report = rooted_tree(shape, requested, folds, {.memory = scratch, .route = taken});
       };
       clear();
       run();

@@ -64,14 +64,11 @@ void check(const std::string& fault) {
   if (!fault.empty()) throw std::runtime_error("verification failed: " + fault);
 }
 
-/// Returns `config` as options, with the options in `o.search` that all algorithms share.
-template <class Options, class Config>
-Options with_shared(const Config& config, const common::graph_command_line& o) {
-  Options made{};
-  static_cast<Config&>(made) = config;
-  static_cast<ramify::graph_config&>(made) = o.search;
-  static_cast<ramify::graph_facade_options&>(made) = o.search;
-  return made;
+/// Returns `options` with the options in `o.search` that all algorithms share.
+template <class Options>
+Options with_shared(Options options, const common::graph_command_line& o) {
+  static_cast<ramify::graph_options&>(options) = o.search;
+  return options;
 }
 
 outcome search(const common::stored_graph& graph, std::int64_t source,
@@ -79,7 +76,7 @@ outcome search(const common::stored_graph& graph, std::int64_t source,
   to.levels.resize(graph.vertices());
   to.parents.resize(graph.vertices());
   const auto r = ramify::breadth_first_search(
-      graph.view(), source, {.levels = to.levels, .parents = to.parents}, o.search);
+      graph.view(), source, {.levels = to.levels, .parents = to.parents}, o.search, o.env);
   if (o.verify) {
     check(common::search_fault(graph, static_cast<std::int32_t>(source), to.levels, to.parents));
   }
@@ -97,7 +94,7 @@ outcome find_paths_of(const common::stored_graph& graph, const std::vector<T>& l
   to.parents.resize(graph.vertices());
   const auto r = ramify::shortest_paths(graph.view(), lengths, source,
                                         {.distances = distances, .parents = to.parents},
-                                        with_shared<ramify::sssp_options>(o.paths, o));
+                                        with_shared(o.paths, o), o.env);
   double rounding = 0;
   if (o.verify) {
     check(common::paths_fault<T>(graph, static_cast<std::int32_t>(source), distances, to.parents,
@@ -125,16 +122,14 @@ outcome find_paths(const common::stored_graph& graph, std::int64_t source,
 outcome find_components(const common::stored_graph& graph, const common::graph_command_line& o,
                         results& to) {
   to.components.resize(graph.vertices());
-  const auto r = ramify::connected_components(
-      graph.view(), to.components, with_shared<ramify::graph_options>(ramify::graph_config{}, o));
+  const auto r = ramify::connected_components(graph.view(), to.components, o.search, o.env);
   if (o.verify) check(common::components_fault(graph, to.components));
   return {r, {{"components", r.components}}, 0};
 }
 
 outcome rank(const common::stored_graph& graph, const common::graph_command_line& o, results& to) {
   to.ranks.resize(graph.vertices());
-  const auto r =
-      ramify::pagerank(graph.view(), to.ranks, with_shared<ramify::pagerank_options>(o.ranks, o));
+  const auto r = ramify::pagerank(graph.view(), to.ranks, with_shared(o.ranks, o), o.env);
   if (o.verify) check(common::ranks_fault(graph, o.ranks.damping, r.iterations, to.ranks));
   return {r, {{"iterations", r.iterations}, {"change", r.change}}, 0};
 }
@@ -307,7 +302,7 @@ void run(common::graph_command_line o) {
   // The arrays are valid by construction, and a check would count as time of the search.
   o.search.check_graph = false;
   ramify::launch_trace trace;
-  if (!o.trace.empty()) o.search.trace = &trace;
+  if (!o.trace.empty()) o.env.trace = &trace;
   results last;
   std::vector<outcome> runs;
   for (const std::int64_t source : sources_of(graph, o)) {

@@ -39,6 +39,7 @@ struct options {
   bool quiet = false;
   common::file_options files;
   ramify::rooted_tree_options tree;
+  ramify::environment env;
 };
 
 void declare(CLI::App& app, options& o) {
@@ -77,7 +78,7 @@ void declare(CLI::App& app, options& o) {
   app.add_flag("--single-root", o.tree.single_root, "Reject a forest of several trees");
   o.files.add_output(app, "--output", o.output,
                      "File for a table: node,parent,level,size,preorder,postorder");
-  common::add_launch_options(app, o.tree);
+  common::add_launch_options(app, o.env);
   common::add_trace_option(app, o.files, o.trace);
   app.add_flag("--verify", o.verify, "Compare with a serial traversal");
   app.add_flag("--quiet", o.quiet, "No progress display");
@@ -103,7 +104,8 @@ ramify::rooted_tree_report number(const node_numbers& parents, common::forest_nu
   try {
     return ramify::rooted_tree(
         ramify::tree_shape::of_parents(parents),
-        {numbers.levels, numbers.subtree_sizes, numbers.preorder, numbers.postorder}, o.tree);
+        {numbers.levels, numbers.subtree_sizes, numbers.preorder, numbers.postorder}, o.tree,
+        o.env);
   } catch (const std::invalid_argument& e) {
     if (o.input.empty()) throw;  // the options, not a file, are at fault
     throw common::bad_input(common::name_of_input(o.input) + ": " + e.what() +
@@ -231,7 +233,7 @@ void run(options o) {
   const node_numbers parents = read(o);
   common::forest_numbers numbers;
   ramify::launch_trace trace;
-  if (!o.trace.empty()) o.tree.trace = &trace;
+  if (!o.trace.empty()) o.env.trace = &trace;
   const auto begin = std::chrono::steady_clock::now();
   const ramify::rooted_tree_report report = number(parents, numbers, o);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;

@@ -13,17 +13,19 @@
 ///     ramify::breadth_first_search(graph, 0, {.levels = levels, .parents = parents});
 ///     ramify::shortest_paths(graph, {weights, m}, 0, {.distances = distances});
 ///     ramify::connected_components(graph, components);
-///     ramify::pagerank(graph, ranks);
+///     ramify::pagerank(graph, ranks, {.damping = 0.9}, {.stream = stream});
 ///
 /// Compiled by nvcc they run on the GPU, compiled by a C++ compiler on the CPU executor. For host
 /// memory, and for code that nvcc does not compile, use the facade <ramify/graph.hpp>.
 ///
 /// Input         see graph_view; at most 2^31 - 1 vertices and 2^33 - 1 edges. Self-loops and
 ///               repeated edges are allowed. Device, managed or pinned memory.
-/// Weights       of type float, double or std::uint64_t; distances have the same type. Weights are
-///               at least 0; an infinite one is no edge. Infinity is 2^64 - 1 for integers. Sums of
-///               float and of double are rounded, and a sum above their range is infinite. Sums of
-///               integers are exact; a distance above 2^64 - 3 is an error. float is the fastest.
+/// Weights       of type float, double or std::uint64_t; distances have the same type. Braced
+///               weights, `{weights, m}` and `{}`, are of type float; std::span(weights, m) is of
+///               any type. Weights are at least 0; an infinite one is no edge. Infinity is 2^64 - 1
+///               for integers. Sums of float and of double are rounded, and a sum above their range
+///               is infinite. Sums of integers are exact; a distance above 2^64 - 3 is an error.
+///               float is the fastest.
 /// Outputs       n elements each; a null output is not computed. Outputs must not overlap the input
 ///               or one another. Levels, distances, components and ranks are the same in every run
 ///               and with every strategy. Of several shortest paths, a run stores any one in
@@ -33,12 +35,13 @@
 ///               strategy aggregated needs 12 more. The memory comes from Ramify's stream-ordered
 ///               pool, or from the caller; bfs_scratch_bytes() and its siblings return the size.
 /// Stream        ordered with the work before and after in the stream. A function without _async
-///               waits for its stream. One with _async does not wait. Its get() waits, throws for a
-///               faulty graph, and launches the grids that kernels could not launch. The run is
-///               complete when get() returns.
-/// Graphs        a CUDA graph can capture the _async functions if the caller provides the scratch
-///               memory. The run must outlive the CUDA graph. get() may follow each launch. The
-///               flat route cannot be captured with flat_loop::host.
+///               waits for its stream. One with _async does not wait, except that the first
+///               automatic route on a GPU measures launches (see choose_route()). get() waits,
+///               throws for a faulty graph, and launches the grids that kernels could not launch.
+///               The run is complete when get() returns.
+/// Capture       a CUDA graph can capture the _async functions if memory is handed in. The run must
+///               exist as long as the CUDA graph may be launched. get() may be called after each
+///               launch. The flat route cannot be captured with flat_loop::host.
 /// Launches      a chain of grids. On the device route the last block of each grid launches the
 ///               next; with child grids, a driver kernel launches it by a tail launch. With the
 ///               strategy balanced, one block visits consecutive thin frontiers of a search in one
@@ -70,282 +73,217 @@
 #include <ramify/graph/pagerank.cuh>
 #include <ramify/graph/run.cuh>
 #include <ramify/graph/sssp.cuh>
+#include <ramify/runtime/phase_range.cuh>
 #include <span>
 
 namespace ramify::inline RAMIFY_BUILD {
 
 // ---- breadth-first search ----
 
-/// A run of breadth_first_search_async().
-using bfs_run = graph_run<detail::graph::breadth_first>;
-
 /// Returns the scratch memory of a breadth-first search, in bytes of device memory. It reads no
 /// element of an array and launches nothing. \throws std::invalid_argument
 [[nodiscard]] inline std::size_t bfs_scratch_bytes(const graph_view& graph,
-                                                   const bfs_config& config = {}) {
-  return detail::graph::scratch_bytes<detail::graph::breadth_first>(graph, config);
+                                                   const bfs_options& options = {}) {
+  return detail::graph::scratch_bytes<detail::graph::breadth_first>(graph, options);
 }
 
-/// Starts a breadth-first search from `source` in `stream`. The outputs are complete when get()
-/// returns.
+/// Starts a breadth-first search from `source`. The outputs are complete when get() returns.
 ///
 /// \param results  device arrays of n elements each; null: not computed
-/// \param scratch  device memory of at least bfs_scratch_bytes(graph, config) bytes; by default the
-///                 call allocates it in `stream`
+/// \param env      its memory: bfs_scratch_bytes(graph, options)
 /// \throws std::invalid_argument, unavailable, cuda_error; see Errors above
-inline bfs_run breadth_first_search_async(const graph_view& graph, std::int64_t source,
-                                          const bfs_arrays& results, cudaStream_t stream = nullptr,
-                                          const bfs_config& config = {},
-                                          scratch_memory scratch = {}) {
+inline async_run<bfs_report> breadth_first_search_async(const graph_view& graph,
+                                                        std::int64_t source,
+                                                        const bfs_arrays& results,
+                                                        const bfs_options& options,
+                                                        const environment& env = {}) {
   const phase_range range("graph: breadth-first search");
-  const auto arrays = detail::graph::check_arguments(graph, source, results, config);
+  const auto arrays = detail::graph::check_arguments(graph, source, results, options);
   detail::graph::breadth_first search{};
   search.to = results;
   search.source = static_cast<unsigned>(source);
-  search.direction = config.direction;
-  if (config.direction == bfs_direction::automatic) {
+  search.direction = options.direction;
+  if (options.direction == bfs_direction::automatic) {
     search.direction = graph.has_in_edges() ? bfs_direction::optimizing : bfs_direction::top_down;
   }
-  search.alpha = config.alpha;
-  search.beta = config.beta;
+  search.alpha = options.alpha;
+  search.beta = options.beta;
   search.vertices = static_cast<unsigned>(graph.vertices());
-  search.thin_edges = detail::graph::thin_edges_of(config);
-  return {"breadth_first_search", arrays, graph, config, search, stream, scratch};
+  search.thin_edges = detail::graph::thin_edges_of(options);
+  return detail::graph::start_search("breadth_first_search", arrays, graph, options, search, env);
+}
+inline async_run<bfs_report> breadth_first_search_async(const graph_view& graph,
+                                                        std::int64_t source,
+                                                        const bfs_arrays& results,
+                                                        const environment& env = {}) {
+  return breadth_first_search_async(graph, source, results, bfs_options{}, env);
 }
 
-/// Searches breadth-first from `source`, and waits for `stream`.
-///
-/// \param results  device arrays of n elements each; null: not computed
-/// \param scratch  device memory of at least bfs_scratch_bytes(graph, config) bytes; by default the
-///                 call allocates it in `stream`
-/// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
+/// Searches breadth-first from `source` and waits for the search: breadth_first_search_async() and
+/// get(). \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors
 inline bfs_report breadth_first_search(const graph_view& graph, std::int64_t source,
-                                       const bfs_arrays& results, cudaStream_t stream = nullptr,
-                                       const bfs_config& config = {}, scratch_memory scratch = {}) {
-  return breadth_first_search_async(graph, source, results, stream, config, scratch).get();
+                                       const bfs_arrays& results, const bfs_options& options,
+                                       const environment& env = {}) {
+  return breadth_first_search_async(graph, source, results, options, env).get();
+}
+inline bfs_report breadth_first_search(const graph_view& graph, std::int64_t source,
+                                       const bfs_arrays& results, const environment& env = {}) {
+  return breadth_first_search(graph, source, results, bfs_options{}, env);
 }
 
 // ---- shortest paths ----
-
-/// A run of shortest_paths_async().
-template <edge_length T>
-using basic_sssp_run = graph_run<detail::graph::delta_stepping<T>>;
-/// A run of shortest_paths_async() for lengths of type float.
-using sssp_run = basic_sssp_run<float>;
 
 /// Returns the scratch memory of shortest_paths(), in bytes of device memory. It reads no element
 /// of an array and launches nothing. \throws std::invalid_argument
 template <edge_length T = float>
 [[nodiscard]] std::size_t sssp_scratch_bytes(const graph_view& graph,
-                                             const sssp_config& config = {}) {
-  return detail::graph::scratch_bytes<detail::graph::delta_stepping<T>>(graph, config);
+                                             const sssp_options& options = {}) {
+  return detail::graph::scratch_bytes<detail::graph::delta_stepping<T>>(graph, options);
 }
 
-}  // namespace ramify::inline RAMIFY_BUILD
-
-namespace ramify::detail::graph::inline RAMIFY_BUILD {
-
-/// Starts to compute shortest paths; see shortest_paths_async().
-template <edge_length T>
-basic_sssp_run<T> start_paths(const graph_view& graph, std::span<const T> weights,
-                              std::int64_t source, const basic_sssp_arrays<T>& results,
-                              cudaStream_t stream, const sssp_config& config,
-                              const scratch_memory& scratch) {
-  const phase_range range("graph: shortest paths");
-  const auto arrays = check_arguments(graph, weights, source, results, config);
-  delta_stepping<T> search{};
-  search.to = results;
-  search.weights = weights.data();
-  search.source = static_cast<unsigned>(source);
-  search.delta = config.delta == 0 ? T{0} : delta_of<T>(config.delta);
-  search.adapts = config.delta == 0 && !has_child_grids(config.strategy);
-  search.mean_degree = static_cast<double>(graph.edges()) / static_cast<double>(graph.vertices());
-  search.thin_edges = thin_edges_of(config);
-  return {"shortest_paths", arrays, graph.outgoing(), config, search, stream, scratch};
-}
-
-}  // namespace ramify::detail::graph::inline RAMIFY_BUILD
-
-namespace ramify::inline RAMIFY_BUILD {
-
-/// Starts to compute the shortest paths from `source` in `stream`. The outputs are complete when
-/// get() returns. It ignores graph.in_offsets and graph.in_sources.
+/// Starts to compute the shortest paths from `source`. The outputs are complete when get() returns.
+/// It ignores graph.in_offsets and graph.in_sources.
 ///
-/// \param weights  device array of m edge lengths, in the order of graph.targets
+/// \param weights  device array of m edge lengths, in the order of graph.targets; see Weights above
 /// \param results  device arrays of n elements each; null: not computed
-/// \param scratch  device memory of at least sssp_scratch_bytes(graph, config) bytes; by default
-///                 the call allocates it in `stream`
+/// \param env      its memory: sssp_scratch_bytes<T>(graph, options), for lengths of type T
 /// \throws std::invalid_argument, unavailable, cuda_error; see Errors above
-inline sssp_run shortest_paths_async(const graph_view& graph, std::span<const float> weights,
-                                     std::int64_t source, const sssp_arrays& results,
-                                     cudaStream_t stream = nullptr, const sssp_config& config = {},
-                                     scratch_memory scratch = {}) {
-  return detail::graph::start_paths(graph, weights, source, results, stream, config, scratch);
+template <edge_lengths Weights = std::span<const float>>
+async_run<sssp_report> shortest_paths_async(const graph_view& graph, const Weights& weights,
+                                            std::int64_t source,
+                                            const basic_sssp_arrays<length_in<Weights>>& results,
+                                            const sssp_options& options,
+                                            const environment& env = {}) {
+  using T = length_in<Weights>;
+  const phase_range range("graph: shortest paths");
+  const std::span<const T> lengths(weights);
+  const auto arrays = detail::graph::check_arguments(graph, lengths, source, results, options);
+  detail::graph::delta_stepping<T> search{};
+  search.to = results;
+  search.weights = lengths.data();
+  search.source = static_cast<unsigned>(source);
+  search.delta = options.delta == 0 ? T{0} : detail::graph::delta_of<T>(options.delta);
+  search.adapts = options.delta == 0 && !detail::graph::has_child_grids(options.strategy);
+  search.mean_degree = static_cast<double>(graph.edges()) / static_cast<double>(graph.vertices());
+  search.thin_edges = detail::graph::thin_edges_of(options);
+  return detail::graph::start_search("shortest_paths", arrays, graph.outgoing(), options, search,
+                                     env);
+}
+template <edge_lengths Weights = std::span<const float>>
+async_run<sssp_report> shortest_paths_async(const graph_view& graph, const Weights& weights,
+                                            std::int64_t source,
+                                            const basic_sssp_arrays<length_in<Weights>>& results,
+                                            const environment& env = {}) {
+  return shortest_paths_async(graph, weights, source, results, sssp_options{}, env);
 }
 
-/// Starts to compute the shortest paths for lengths of type double; see the function for float.
-inline basic_sssp_run<double> shortest_paths_async(
-    const graph_view& graph, std::span<const double> weights, std::int64_t source,
-    const basic_sssp_arrays<double>& results, cudaStream_t stream = nullptr,
-    const sssp_config& config = {}, scratch_memory scratch = {}) {
-  return detail::graph::start_paths(graph, weights, source, results, stream, config, scratch);
-}
-
-/// Starts to compute the shortest paths for lengths that are 64-bit integers; see the function for
-/// float.
-inline basic_sssp_run<std::uint64_t> shortest_paths_async(
-    const graph_view& graph, std::span<const std::uint64_t> weights, std::int64_t source,
-    const basic_sssp_arrays<std::uint64_t>& results, cudaStream_t stream = nullptr,
-    const sssp_config& config = {}, scratch_memory scratch = {}) {
-  return detail::graph::start_paths(graph, weights, source, results, stream, config, scratch);
-}
-
-/// Starts to compute the shortest paths of a graph without edges, for the weights `{}`; see the
-/// function for float.
-inline sssp_run shortest_paths_async(const graph_view& graph, no_edge_lengths /*weights*/,
-                                     std::int64_t source, const sssp_arrays& results,
-                                     cudaStream_t stream = nullptr, const sssp_config& config = {},
-                                     scratch_memory scratch = {}) {
-  return shortest_paths_async(graph, std::span<const float>(), source, results, stream, config,
-                              scratch);
-}
-
-/// Computes the shortest paths from `source`, and waits for `stream`. It ignores graph.in_offsets
-/// and graph.in_sources.
-///
-/// \param weights  device array of m edge lengths, in the order of graph.targets
-/// \param results  device arrays of n elements each; null: not computed
-/// \param scratch  device memory of at least sssp_scratch_bytes(graph, config) bytes; by default
-///                 the call allocates it in `stream`
+/// Computes the shortest paths from `source` and waits for them: shortest_paths_async() and get().
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
-inline sssp_report shortest_paths(const graph_view& graph, std::span<const float> weights,
-                                  std::int64_t source, const sssp_arrays& results,
-                                  cudaStream_t stream = nullptr, const sssp_config& config = {},
-                                  scratch_memory scratch = {}) {
-  return shortest_paths_async(graph, weights, source, results, stream, config, scratch).get();
+template <edge_lengths Weights = std::span<const float>>
+sssp_report shortest_paths(const graph_view& graph, const Weights& weights, std::int64_t source,
+                           const basic_sssp_arrays<length_in<Weights>>& results,
+                           const sssp_options& options, const environment& env = {}) {
+  return shortest_paths_async(graph, weights, source, results, options, env).get();
 }
-
-/// Computes the shortest paths for lengths of type double; see the function for float.
-inline sssp_report shortest_paths(const graph_view& graph, std::span<const double> weights,
-                                  std::int64_t source, const basic_sssp_arrays<double>& results,
-                                  cudaStream_t stream = nullptr, const sssp_config& config = {},
-                                  scratch_memory scratch = {}) {
-  return shortest_paths_async(graph, weights, source, results, stream, config, scratch).get();
-}
-
-/// Computes the shortest paths for lengths that are 64-bit integers; see the function for float.
-inline sssp_report shortest_paths(const graph_view& graph, std::span<const std::uint64_t> weights,
-                                  std::int64_t source,
-                                  const basic_sssp_arrays<std::uint64_t>& results,
-                                  cudaStream_t stream = nullptr, const sssp_config& config = {},
-                                  scratch_memory scratch = {}) {
-  return shortest_paths_async(graph, weights, source, results, stream, config, scratch).get();
-}
-
-/// Computes the shortest paths of a graph without edges, for the weights `{}`; see the function for
-/// float.
-inline sssp_report shortest_paths(const graph_view& graph, no_edge_lengths /*weights*/,
-                                  std::int64_t source, const sssp_arrays& results,
-                                  cudaStream_t stream = nullptr, const sssp_config& config = {},
-                                  scratch_memory scratch = {}) {
-  return shortest_paths(graph, std::span<const float>(), source, results, stream, config, scratch);
+template <edge_lengths Weights = std::span<const float>>
+sssp_report shortest_paths(const graph_view& graph, const Weights& weights, std::int64_t source,
+                           const basic_sssp_arrays<length_in<Weights>>& results,
+                           const environment& env = {}) {
+  return shortest_paths(graph, weights, source, results, sssp_options{}, env);
 }
 
 // ---- connected components ----
 
-/// A run of connected_components_async().
-using components_run = graph_run<detail::graph::union_find>;
-
 /// Returns the scratch memory of connected_components(), in bytes of device memory. It reads no
 /// element of an array and launches nothing. \throws std::invalid_argument
 [[nodiscard]] inline std::size_t components_scratch_bytes(const graph_view& graph,
-                                                          const graph_config& config = {}) {
-  return detail::graph::scratch_bytes<detail::graph::union_find>(graph, config);
+                                                          const graph_options& options = {}) {
+  return detail::graph::scratch_bytes<detail::graph::union_find>(graph, options);
 }
 
-/// Starts to compute the connected components in `stream`. The output is complete when get()
-/// returns. The direction of edges is ignored: a directed graph gets its weakly connected
-/// components.
+/// Starts to compute the connected components. The output is complete when get() returns. The
+/// direction of edges is ignored: a directed graph gets its weakly connected components.
 ///
 /// \param components  device array of n elements: the smallest vertex of the component of each
 ///                    vertex; null: only the number of components is computed
-/// \param scratch     device memory of at least components_scratch_bytes(graph, config) bytes; by
-///                    default the call allocates it in `stream`
+/// \param env         its memory: components_scratch_bytes(graph, options)
 /// \throws std::invalid_argument, unavailable, cuda_error; see Errors above
-inline components_run connected_components_async(const graph_view& graph, std::int32_t* components,
-                                                 cudaStream_t stream = nullptr,
-                                                 const graph_config& config = {},
-                                                 scratch_memory scratch = {}) {
+inline async_run<components_report> connected_components_async(const graph_view& graph,
+                                                               std::int32_t* components,
+                                                               const graph_options& options,
+                                                               const environment& env = {}) {
   const phase_range range("graph: connected components");
-  const auto arrays = detail::graph::check_arguments(graph, components, "components", config);
+  const auto arrays = detail::graph::check_arguments(graph, components, "components", options);
   detail::graph::union_find search{};
   search.to = components;
   search.is_symmetric = graph.is_symmetric();
-  return {"connected_components", arrays, graph.outgoing(), config, search, stream, scratch};
+  return detail::graph::start_search("connected_components", arrays, graph.outgoing(), options,
+                                     search, env);
+}
+inline async_run<components_report> connected_components_async(const graph_view& graph,
+                                                               std::int32_t* components,
+                                                               const environment& env = {}) {
+  return connected_components_async(graph, components, graph_options{}, env);
 }
 
-/// Computes the connected components, and waits for `stream`. The direction of edges is ignored.
-///
-/// \param components  device array of n elements: the smallest vertex of the component of each
-///                    vertex; null: only the number of components is computed
-/// \param scratch     device memory of at least components_scratch_bytes(graph, config) bytes; by
-///                    default the call allocates it in `stream`
+/// Computes the connected components and waits for them: connected_components_async() and get().
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
 inline components_report connected_components(const graph_view& graph, std::int32_t* components,
-                                              cudaStream_t stream = nullptr,
-                                              const graph_config& config = {},
-                                              scratch_memory scratch = {}) {
-  return connected_components_async(graph, components, stream, config, scratch).get();
+                                              const graph_options& options,
+                                              const environment& env = {}) {
+  return connected_components_async(graph, components, options, env).get();
+}
+inline components_report connected_components(const graph_view& graph, std::int32_t* components,
+                                              const environment& env = {}) {
+  return connected_components(graph, components, graph_options{}, env);
 }
 
 // ---- PageRank ----
 
-/// A run of pagerank_async().
-using pagerank_run = graph_run<detail::graph::power_iteration>;
-
 /// Returns the scratch memory of pagerank(), in bytes of device memory. It reads no element of an
 /// array and launches nothing. \throws std::invalid_argument
 [[nodiscard]] inline std::size_t pagerank_scratch_bytes(const graph_view& graph,
-                                                        const pagerank_config& config = {}) {
-  return detail::graph::scratch_bytes<detail::graph::power_iteration>(graph, config);
+                                                        const pagerank_options& options = {}) {
+  return detail::graph::scratch_bytes<detail::graph::power_iteration>(graph, options);
 }
 
-/// Starts to compute the PageRank of all vertices in `stream`. The output is complete when get()
-/// returns. It ignores graph.in_offsets and graph.in_sources.
+/// Starts to compute the PageRank of all vertices. The output is complete when get() returns. It
+/// ignores graph.in_offsets and graph.in_sources.
 ///
-/// \param ranks    device array of n elements, whose sum is about 1; null: not computed
-/// \param scratch  device memory of at least pagerank_scratch_bytes(graph, config) bytes; by
-///                 default the call allocates it in `stream`
+/// \param ranks  device array of n elements, whose sum is about 1; null: not computed
+/// \param env    its memory: pagerank_scratch_bytes(graph, options)
 /// \throws std::invalid_argument, unavailable, cuda_error; see Errors above
-inline pagerank_run pagerank_async(const graph_view& graph, double* ranks,
-                                   cudaStream_t stream = nullptr,
-                                   const pagerank_config& config = {},
-                                   scratch_memory scratch = {}) {
+inline async_run<pagerank_report> pagerank_async(const graph_view& graph, double* ranks,
+                                                 const pagerank_options& options,
+                                                 const environment& env = {}) {
   const phase_range range("graph: PageRank");
-  const auto arrays = detail::graph::check_arguments(graph, ranks, "ranks", config);
+  const auto arrays = detail::graph::check_arguments(graph, ranks, "ranks", options);
   detail::graph::power_iteration search{};
   search.to = ranks;
-  search.damping = config.damping;
+  search.damping = options.damping;
   // The change of all ranks is at most 2.
-  search.tolerance = static_cast<detail::graph::rank>(
-      (config.tolerance < 2 ? config.tolerance : 2) * static_cast<double>(detail::graph::rank_one));
-  search.max_iterations = config.max_iterations;
+  search.tolerance =
+      static_cast<detail::graph::rank>((options.tolerance < 2 ? options.tolerance : 2) *
+                                       static_cast<double>(detail::graph::rank_one));
+  search.max_iterations = options.max_iterations;
   search.vertices = static_cast<unsigned>(graph.vertices());
   search.edges = graph.edges();
-  return {"pagerank", arrays, graph.outgoing(), config, search, stream, scratch};
+  return detail::graph::start_search("pagerank", arrays, graph.outgoing(), options, search, env);
+}
+inline async_run<pagerank_report> pagerank_async(const graph_view& graph, double* ranks,
+                                                 const environment& env = {}) {
+  return pagerank_async(graph, ranks, pagerank_options{}, env);
 }
 
-/// Computes the PageRank of all vertices, and waits for `stream`. It ignores graph.in_offsets and
-/// graph.in_sources.
-///
-/// \param ranks    device array of n elements, whose sum is about 1; null: not computed
-/// \param scratch  device memory of at least pagerank_scratch_bytes(graph, config) bytes; by
-///                 default the call allocates it in `stream`
+/// Computes the PageRank of all vertices and waits for it: pagerank_async() and get().
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
 inline pagerank_report pagerank(const graph_view& graph, double* ranks,
-                                cudaStream_t stream = nullptr, const pagerank_config& config = {},
-                                scratch_memory scratch = {}) {
-  return pagerank_async(graph, ranks, stream, config, scratch).get();
+                                const pagerank_options& options, const environment& env = {}) {
+  return pagerank_async(graph, ranks, options, env).get();
+}
+inline pagerank_report pagerank(const graph_view& graph, double* ranks,
+                                const environment& env = {}) {
+  return pagerank(graph, ranks, pagerank_options{}, env);
 }
 
 }  // namespace ramify::inline RAMIFY_BUILD

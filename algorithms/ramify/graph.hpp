@@ -11,13 +11,14 @@
 ///     levels --> [0, 1, 1, 2, -1]
 ///
 ///     std::vector<std::int32_t> components(5);
-///     std::cout << ramify::connected_components(graph, components);
+///     std::cout << ramify::connected_components(graph, components, {.route = ramify::route::flat});
 ///     components --> [0, 0, 0, 0, 4]
 ///
 /// Memory    ordinary host memory; on the CUDA backend also pinned, managed or device memory. On
 ///           the CUDA backend host memory is copied to the device and back. Outputs must not
 ///           overlap the input or one another.
-/// Waits     A call returns after the outputs are written.
+/// Stream    A call is ordered after earlier work in environment::stream, by default the legacy
+///           default stream. It returns after the outputs are written.
 /// Errors    std::invalid_argument for a bad argument or a faulty graph, naming the field or the
 ///           smallest index; unavailable for a backend or a route that this machine or this build
 ///           cannot run; then no output is written. cuda_error, device_launch_error: after these
@@ -29,27 +30,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <ramify/graph/config.hpp>
+#include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/error.hpp>
 #include <span>
 
 namespace ramify {
-
-/// Options that only the facade has.
-struct graph_facade_options {
-  ramify::backend backend = ramify::backend::automatic;
-  /// The backend's pending-launch limit during the call; 0 leaves it unchanged. The report states
-  /// the limit that was granted. No other thread must launch meanwhile.
-  std::size_t pending_launches = 0;
-};
-
-/// Options of connected_components().
-struct graph_options : graph_config, graph_facade_options {};
-/// Options of breadth_first_search().
-struct bfs_options : bfs_config, graph_facade_options {};
-/// Options of shortest_paths().
-struct sssp_options : sssp_config, graph_facade_options {};
-/// Options of pagerank().
-struct pagerank_options : pagerank_config, graph_facade_options {};
 
 /// Outputs of a breadth-first search, arrays of n elements each. An empty array is not computed.
 struct bfs_spans {
@@ -68,46 +53,74 @@ using sssp_spans = basic_sssp_spans<float>;
 
 /// Searches breadth-first from `source`.
 /// \param results  arrays of n elements each; an empty array is not computed
+/// \param env      its memory: bfs_scratch_bytes() of <ramify/graph.cuh>
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
 bfs_report breadth_first_search(const graph_view& graph, std::int64_t source,
-                                const bfs_spans& results, const bfs_options& options = {});
+                                const bfs_spans& results, const bfs_options& options,
+                                const environment& env = {});
+inline bfs_report breadth_first_search(const graph_view& graph, std::int64_t source,
+                                       const bfs_spans& results, const environment& env = {}) {
+  return breadth_first_search(graph, source, results, bfs_options{}, env);
+}
+
+}  // namespace ramify
+
+namespace ramify::detail::graph {
+
+/// Computes shortest paths; compiled for each type of lengths.
+template <edge_length T>
+sssp_report paths_of_type(const graph_view& graph, std::span<const T> weights, std::int64_t source,
+                          const basic_sssp_spans<T>& results, const sssp_options& options,
+                          const environment& env);
+
+}  // namespace ramify::detail::graph
+
+namespace ramify {
 
 /// Computes the shortest paths from `source`. It ignores graph.in_offsets and graph.in_sources.
 /// Distances have the type of the lengths. Sums of float and of double are rounded. Sums of 64-bit
 /// integers are exact; 2^64 - 1 stands for infinity, and a distance above 2^64 - 3 is an error.
-/// \param weights  m edge lengths, in the order of graph.targets
+/// \param weights  m edge lengths of type float, double or std::uint64_t, in the order of
+///                 graph.targets; `{}` has the type float
 /// \param results  arrays of n elements each; an empty array is not computed
+/// \param env      its memory: sssp_scratch_bytes() of <ramify/graph.cuh>
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
-sssp_report shortest_paths(const graph_view& graph, std::span<const float> weights,
-                           std::int64_t source, const sssp_spans& results,
-                           const sssp_options& options = {});
-/// Computes the shortest paths for lengths of type double; see the function for float.
-sssp_report shortest_paths(const graph_view& graph, std::span<const double> weights,
-                           std::int64_t source, const basic_sssp_spans<double>& results,
-                           const sssp_options& options = {});
-/// Computes the shortest paths for lengths that are 64-bit integers; see the function for float.
-sssp_report shortest_paths(const graph_view& graph, std::span<const std::uint64_t> weights,
-                           std::int64_t source, const basic_sssp_spans<std::uint64_t>& results,
-                           const sssp_options& options = {});
-/// Computes the shortest paths of a graph without edges, for the weights `{}`; see the function for
-/// float.
-inline sssp_report shortest_paths(const graph_view& graph, no_edge_lengths /*weights*/,
-                                  std::int64_t source, const sssp_spans& results,
-                                  const sssp_options& options = {}) {
-  return shortest_paths(graph, std::span<const float>(), source, results, options);
+template <edge_lengths Weights = std::span<const float>>
+sssp_report shortest_paths(const graph_view& graph, const Weights& weights, std::int64_t source,
+                           const basic_sssp_spans<length_in<Weights>>& results,
+                           const sssp_options& options, const environment& env = {}) {
+  using T = length_in<Weights>;
+  return detail::graph::paths_of_type<T>(graph, weights, source, results, options, env);
+}
+template <edge_lengths Weights = std::span<const float>>
+sssp_report shortest_paths(const graph_view& graph, const Weights& weights, std::int64_t source,
+                           const basic_sssp_spans<length_in<Weights>>& results,
+                           const environment& env = {}) {
+  return shortest_paths(graph, weights, source, results, sssp_options{}, env);
 }
 
 /// Computes the connected components. The direction of edges is ignored.
 /// \param components  n elements: the smallest vertex of the component of each vertex. If it is
 ///                    empty, only the number of components is computed
+/// \param env         its memory: components_scratch_bytes() of <ramify/graph.cuh>
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
 components_report connected_components(const graph_view& graph, std::span<std::int32_t> components,
-                                       const graph_options& options = {});
+                                       const graph_options& options, const environment& env = {});
+inline components_report connected_components(const graph_view& graph,
+                                              std::span<std::int32_t> components,
+                                              const environment& env = {}) {
+  return connected_components(graph, components, graph_options{}, env);
+}
 
 /// Computes the PageRank of all vertices. It ignores graph.in_offsets and graph.in_sources.
 /// \param ranks  n elements, whose sum is about 1. If it is empty, only the report is computed
+/// \param env    its memory: pagerank_scratch_bytes() of <ramify/graph.cuh>
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
 pagerank_report pagerank(const graph_view& graph, std::span<double> ranks,
-                         const pagerank_options& options = {});
+                         const pagerank_options& options, const environment& env = {});
+inline pagerank_report pagerank(const graph_view& graph, std::span<double> ranks,
+                                const environment& env = {}) {
+  return pagerank(graph, ranks, pagerank_options{}, env);
+}
 
 }  // namespace ramify

@@ -13,7 +13,7 @@
 ///                    postorder      --> [3, 1, 2, 0, 4]
 ///
 ///     const auto shape = ramify::tree_shape::of_parents({parents, 5});  // or of_children
-///     ramify::rooted_tree(shape, {.levels = levels, .subtree_sizes = sizes});
+///     ramify::rooted_tree(shape, {.levels = levels, .subtree_sizes = sizes}, {.stream = stream});
 ///     ramify::rooted_tree(shape, {}, ramify::make_tree_folds(values, plus, leaffix, rootfix));
 ///
 /// Compiled by nvcc it runs on the GPU, compiled by a C++ compiler on the CPU executor. For host
@@ -35,9 +35,11 @@
 ///               stream. rooted_tree_async() does not wait; get() waits, checks the forest, and
 ///               launches what kernels could not launch: only then is the run complete. The first
 ///               automatic route on a GPU measures launches (choose_route()).
-/// Graphs        a graph can capture rooted_tree_async() if the caller provides the scratch memory.
-///               The run must outlive the graph. get() may follow each launch of the graph. The
-///               loop of rootfix on the flat route cannot be captured with flat_loop::host.
+/// Capture       a graph can capture rooted_tree_async() if memory is handed in. The run must exist
+///               as long as the graph may be launched. get() may be called after each launch. The
+///               flat route cannot be captured with flat_loop::host.
+/// Loop          of the flat route: it launches the rounds of rootfix after the first ten.
+///               flat_loop::automatic is the host, or a graph if the stream is being captured.
 /// Launches      a chain of at most 12 grids; the last block of each grid launches the next. Folds
 ///               add a second chain, of at most 5 grids and one grid for each doubling of the
 ///               depth. For orders and for leaffix, a sort of the parent array runs first.
@@ -81,68 +83,64 @@ template <class Folds = no_folds>
   return detail::rooted_tree::scratch_bytes(shape, numbers, folds);
 }
 
-/// Starts to compute the requested numbers of a forest in `stream`. If all arrays are null, it only
-/// checks the forest. The numbers are written when get() returns.
-///
-/// \param numbers  device arrays of n elements each; null: not computed
-/// \param scratch  device memory of at least rooted_tree_scratch_bytes(shape, numbers) bytes; by
-///                 default the call allocates it in `stream`
-/// \throws std::invalid_argument, unavailable, cuda_error; see Errors above
-inline rooted_tree_run<no_folds> rooted_tree_async(const tree_shape& shape,
-                                                   const tree_number_arrays& numbers,
-                                                   cudaStream_t stream = nullptr,
-                                                   const rooted_tree_config& config = {},
-                                                   scratch_memory scratch = {}) {
-  return {shape, numbers, no_folds{}, stream, config, scratch};
-}
-
-/// Starts to compute the requested numbers and folds of a forest in `stream`. They are written when
-/// get() returns.
+/// Starts to compute the requested numbers and folds of a forest. They are written when get()
+/// returns. If no output is requested, it only checks the forest.
 ///
 /// \param numbers  device arrays of n elements each; null: not computed
 /// \param folds    values and results, in device memory; make_tree_folds() deduces its types
-/// \param scratch  device memory of at least rooted_tree_scratch_bytes(shape, numbers, folds)
-///                 bytes; by default the call allocates it in `stream`
+/// \param env      its memory: rooted_tree_scratch_bytes(shape, numbers, folds)
 /// \throws std::invalid_argument, unavailable, cuda_error; see Errors above
 template <class T, class Combine>
-detail::run_if<detail::rooted_tree::argument_types<T, Combine>,
-               rooted_tree_run<tree_folds<T, Combine>>>
+detail::run_if<detail::rooted_tree::argument_types<T, Combine>, async_run<rooted_tree_report>>
 rooted_tree_async(const tree_shape& shape, const tree_number_arrays& numbers,
-                  const tree_folds<T, Combine>& folds, cudaStream_t stream = nullptr,
-                  const rooted_tree_config& config = {}, scratch_memory scratch = {}) {
+                  const tree_folds<T, Combine>& folds, const rooted_tree_options& options,
+                  const environment& env = {}) {
   if constexpr (detail::rooted_tree::checked_types<T, Combine>::are_valid) {
-    return {shape, numbers, folds, stream, config, scratch};
+    return detail::rooted_tree::start_tree(shape, numbers, folds, options, env);
   }
 }
-
-/// Computes the requested numbers of a forest, and waits for `stream`. If all arrays are null, it
-/// only checks the forest.
-///
-/// \param numbers  device arrays of n elements each; null: not computed
-/// \param scratch  device memory of at least rooted_tree_scratch_bytes(shape, numbers) bytes; by
-///                 default the call allocates it in `stream`
-/// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
-inline rooted_tree_report rooted_tree(const tree_shape& shape, const tree_number_arrays& numbers,
-                                      cudaStream_t stream = nullptr,
-                                      const rooted_tree_config& config = {},
-                                      scratch_memory scratch = {}) {
-  return rooted_tree_async(shape, numbers, stream, config, scratch).get();
+template <class T, class Combine>
+auto rooted_tree_async(const tree_shape& shape, const tree_number_arrays& numbers,
+                       const tree_folds<T, Combine>& folds, const environment& env = {}) {
+  return rooted_tree_async(shape, numbers, folds, rooted_tree_options{}, env);
+}
+/// Starts to compute the requested numbers only; see the function with folds.
+inline async_run<rooted_tree_report> rooted_tree_async(const tree_shape& shape,
+                                                       const tree_number_arrays& numbers,
+                                                       const rooted_tree_options& options,
+                                                       const environment& env = {}) {
+  return rooted_tree_async(shape, numbers, no_folds{}, options, env);
+}
+inline async_run<rooted_tree_report> rooted_tree_async(const tree_shape& shape,
+                                                       const tree_number_arrays& numbers,
+                                                       const environment& env = {}) {
+  return rooted_tree_async(shape, numbers, no_folds{}, rooted_tree_options{}, env);
 }
 
-/// Computes the requested numbers and folds of a forest, and waits for `stream`.
-///
-/// \param numbers  device arrays of n elements each; null: not computed
-/// \param folds    values and results, in device memory; make_tree_folds() deduces its types
-/// \param scratch  device memory of at least rooted_tree_scratch_bytes(shape, numbers, folds)
-///                 bytes; by default the call allocates it in `stream`
-/// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
+/// Computes the requested numbers and folds of a forest and waits for them: rooted_tree_async() and
+/// get(). \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors
 template <class T, class Combine>
 rooted_tree_report rooted_tree(const tree_shape& shape, const tree_number_arrays& numbers,
-                               const tree_folds<T, Combine>& folds, cudaStream_t stream = nullptr,
-                               const rooted_tree_config& config = {}, scratch_memory scratch = {}) {
+                               const tree_folds<T, Combine>& folds,
+                               const rooted_tree_options& options, const environment& env = {}) {
   if constexpr (detail::rooted_tree::checked_types<T, Combine>::are_valid) {
-    return rooted_tree_async(shape, numbers, folds, stream, config, scratch).get();
+    return rooted_tree_async(shape, numbers, folds, options, env).get();
   }
+}
+template <class T, class Combine>
+rooted_tree_report rooted_tree(const tree_shape& shape, const tree_number_arrays& numbers,
+                               const tree_folds<T, Combine>& folds, const environment& env = {}) {
+  return rooted_tree(shape, numbers, folds, rooted_tree_options{}, env);
+}
+/// Computes the requested numbers only; see the function with folds.
+inline rooted_tree_report rooted_tree(const tree_shape& shape, const tree_number_arrays& numbers,
+                                      const rooted_tree_options& options,
+                                      const environment& env = {}) {
+  return rooted_tree_async(shape, numbers, options, env).get();
+}
+inline rooted_tree_report rooted_tree(const tree_shape& shape, const tree_number_arrays& numbers,
+                                      const environment& env = {}) {
+  return rooted_tree_async(shape, numbers, env).get();
 }
 
 }  // namespace ramify::inline RAMIFY_BUILD

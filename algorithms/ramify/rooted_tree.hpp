@@ -19,7 +19,8 @@
 /// Memory    ordinary host memory; on the CUDA backend also pinned, managed or device memory. On
 ///           the CUDA backend host memory is copied to the device and back. Outputs must not
 ///           overlap the input or one another.
-/// Waits     A call returns after the outputs are written.
+/// Stream    A call is ordered after earlier work in environment::stream, by default the legacy
+///           default stream. It returns after the outputs are written.
 /// Errors    std::invalid_argument for a bad argument or a faulty forest, naming the smallest node
 ///           or index; unavailable for a backend or a route that this machine or this build cannot
 ///           run; then no output is written. cuda_error, device_launch_error: after these the
@@ -32,24 +33,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <ramify/rooted_tree/config.hpp>
+#include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/error.hpp>
 #include <span>
 
 namespace ramify {
-
-/// Configuration of the header interface, and the options that only the facade has.
-struct rooted_tree_options : rooted_tree_config {
-  ramify::backend backend = ramify::backend::automatic;
-  /// The backend's pending-launch limit during the call; 0 leaves it unchanged. The report states
-  /// the limit that was granted. No other thread must launch meanwhile.
-  std::size_t pending_launches = 0;
-};
-
-/// Checks options. \throws std::invalid_argument naming the field
-inline void validate(const rooted_tree_options& options) {
-  validate(static_cast<const rooted_tree_config&>(options));
-  check_enumerator(options.backend, "rooted_tree_options.backend");
-}
 
 /// Output arrays of n elements each. An empty array is not computed.
 struct tree_number_spans {
@@ -72,27 +60,46 @@ template <class T>
 concept tree_facade_value = std::same_as<T, double> || std::same_as<T, std::int64_t>;
 
 /// Computes the requested numbers of a forest. If all arrays are empty, it only checks the forest.
+/// \param env  its memory: rooted_tree_scratch_bytes() of <ramify/rooted_tree.cuh>
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
 rooted_tree_report rooted_tree(const tree_shape& shape, const tree_number_spans& numbers,
-                               const rooted_tree_options& options = {});
+                               const rooted_tree_options& options, const environment& env = {});
+inline rooted_tree_report rooted_tree(const tree_shape& shape, const tree_number_spans& numbers,
+                                      const environment& env = {}) {
+  return rooted_tree(shape, numbers, rooted_tree_options{}, env);
+}
 
 /// Computes the fold of each subtree: folds[v] combines the values of v and of all its descendants.
 ///
 /// \param values  n elements, one for each node
 /// \param folds   n elements; must not overlap the values
+/// \param env     its memory: rooted_tree_scratch_bytes() of <ramify/rooted_tree.cuh>
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
 template <tree_facade_value T>
 rooted_tree_report leaffix(const tree_shape& shape, std::span<const T> values, std::span<T> folds,
-                           tree_operator combine, const rooted_tree_options& options = {});
+                           tree_operator combine, const rooted_tree_options& options,
+                           const environment& env = {});
+template <tree_facade_value T>
+rooted_tree_report leaffix(const tree_shape& shape, std::span<const T> values, std::span<T> folds,
+                           tree_operator combine, const environment& env = {}) {
+  return leaffix<T>(shape, values, folds, combine, rooted_tree_options{}, env);
+}
 
 /// Computes the fold of each path from a root: folds[v] combines the values of v and of all its
 /// ancestors.
 ///
 /// \param values  n elements, one for each node
 /// \param folds   n elements; must not overlap the values
+/// \param env     its memory: rooted_tree_scratch_bytes() of <ramify/rooted_tree.cuh>
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
 template <tree_facade_value T>
 rooted_tree_report rootfix(const tree_shape& shape, std::span<const T> values, std::span<T> folds,
-                           tree_operator combine, const rooted_tree_options& options = {});
+                           tree_operator combine, const rooted_tree_options& options,
+                           const environment& env = {});
+template <tree_facade_value T>
+rooted_tree_report rootfix(const tree_shape& shape, std::span<const T> values, std::span<T> folds,
+                           tree_operator combine, const environment& env = {}) {
+  return rootfix<T>(shape, values, folds, combine, rooted_tree_options{}, env);
+}
 
 }  // namespace ramify

@@ -74,7 +74,7 @@ void declare_algorithm(CLI::App& app, graph_command_line& o) {
                    "child_grid, aggregated: minimum number of edges for a child grid", 1);
   add_choice(app, "--direction", ramify::parse_bfs_direction, o.search.direction,
              "bfs: automatic, top_down, bottom_up or optimizing");
-  add_choice(app, "--flat-loop", ramify::parse_flat_loop, o.search.flat_loop,
+  add_choice(app, "--flat-loop", ramify::parse_flat_loop, o.env.flat_loop,
              "Flat route: rounds by a CUDA graph or by the host");
   add_number(app, "--alpha", o.search.alpha, {1e-30, 1e30},
              "bfs: a larger number searches bottom-up sooner");
@@ -98,7 +98,7 @@ void declare(CLI::App& app, graph_command_line& o) {
   o.files.add_output(app, "--output", o.output,
                      "File for a table, one line per vertex: its level or distance and its "
                      "parent, its component, or its rank");
-  add_launch_options(app, o.search.backend, o.search.route, o.search.pending_launches);
+  add_launch_options(app, o.env);
   add_trace_option(app, o.files, o.trace);
   app.add_flag("--verify", o.verify, "Check the results, bfs by the rules of Graph 500");
   app.add_flag("--quiet", o.quiet, "No progress display");
@@ -114,7 +114,7 @@ void check(const graph_command_line& o) {
   if (o.chosen != graph_algorithm::sssp && o.file.type != length_type::automatic) {
     throw std::invalid_argument("--type is for sssp");
   }
-  validate(static_cast<const ramify::bfs_config&>(o.search));
+  validate(o.search);
   validate(o.paths);
   validate(o.ranks);
 }

@@ -44,8 +44,9 @@ struct graph_command_line {
   file_options files;
   // `search` also holds the options that all algorithms share.
   ramify::bfs_options search;
-  ramify::sssp_config paths;
-  ramify::pagerank_config ranks;
+  ramify::sssp_options paths;
+  ramify::pagerank_options ranks;
+  ramify::environment env;
 };
 
 /// Declares the options, whose values CLI11 writes to `o`.

@@ -23,7 +23,6 @@
 namespace tests::inline RAMIFY_BUILD {
 
 using ramify::edge_strategy;
-using ramify::graph_config;
 using ramify::route;
 
 inline constexpr float infinity = std::numeric_limits<float>::infinity();
@@ -41,16 +40,21 @@ inline std::vector<float> weights_of(const host_graph& graph, std::uint64_t seed
   return weights;
 }
 
-inline graph_config config_of(route taken, edge_strategy strategy) {
-  return bfs_config_of(taken, strategy);
+using graph_settings = settings<ramify::graph_options>;
+using sssp_settings = settings<ramify::sssp_options>;
+using pagerank_settings = settings<ramify::pagerank_options>;
+
+/// Returns settings of type Settings with the environment and the graph_options of `base`.
+template <class Settings, class Base>
+Settings with_base(const Base& base) {
+  Settings made;
+  static_cast<ramify::graph_options&>(made) = base;
+  static_cast<ramify::environment&>(made) = base;
+  return made;
 }
 
-/// Returns a configuration of type Config with the fields of graph_config.
-template <class Config>
-Config with_base(const graph_config& base) {
-  Config config;
-  static_cast<graph_config&>(config) = base;
-  return config;
+inline graph_settings settings_of(route taken, edge_strategy strategy) {
+  return with_base<graph_settings>(bfs_settings_of(taken, strategy));
 }
 
 /// Returns a message about the first value that is not as expected, or an empty string.
@@ -71,16 +75,15 @@ std::string difference(const std::vector<T>& results, const std::vector<T>& expe
 
 template <class T>
 struct basic_paths_call {
-  using config_type = ramify::sssp_config;
-  using run_type = ramify::basic_sssp_run<T>;
+  using settings_type = sssp_settings;
 
   /// The distance of a vertex that is not reached.
   static constexpr T none =
       std::is_integral_v<T> ? std::numeric_limits<T>::max() : std::numeric_limits<T>::infinity();
 
-  basic_paths_call(const host_graph& g, const config_type& c, std::vector<T> w = {})
+  basic_paths_call(const host_graph& g, const settings_type& c, std::vector<T> w = {})
       : host(g),
-        config(c),
+        chosen(c),
         weights(std::move(w)),
         graph(g),
         device_weights(upload(weights)),
@@ -88,11 +91,11 @@ struct basic_paths_call {
         parents(upload(std::vector<std::int32_t>(g.vertices(), -7))),
         scratch(ramify::sssp_scratch_bytes<T>(graph.view(), c), nullptr) {}
 
-  [[nodiscard]] run_type start(cudaStream_t stream = nullptr) const {
+  [[nodiscard]] auto start(cudaStream_t stream = nullptr) const {
     return ramify::shortest_paths_async(graph.view(),
-                                        {device_weights.data(), device_weights.size()}, 0,
+                                        std::span(device_weights.data(), device_weights.size()), 0,
                                         {.distances = distances.data(), .parents = parents.data()},
-                                        stream, config, {scratch.data(), scratch.size()});
+                                        chosen, chosen.with(stream, scratch));
   }
   [[nodiscard]] std::string fault(const ramify::sssp_report* report = nullptr) const {
     const auto found = download(distances);
@@ -131,7 +134,7 @@ struct basic_paths_call {
   }
 
   host_graph host;
-  config_type config;
+  settings_type chosen;
   std::vector<T> weights;
   device_graph graph;
   ramify::device_buffer<T> device_weights, distances;
@@ -141,24 +144,23 @@ struct basic_paths_call {
 
 /// Shortest paths with lengths of type float; by default random ones.
 struct paths_call : basic_paths_call<float> {
-  paths_call(const host_graph& g, const config_type& c, std::vector<float> w = {})
+  paths_call(const host_graph& g, const settings_type& c, std::vector<float> w = {})
       : basic_paths_call(g, c, w.empty() ? weights_of(g, g.vertices()) : std::move(w)) {}
 };
 
 struct components_call {
-  using config_type = graph_config;
-  using run_type = ramify::components_run;
+  using settings_type = graph_settings;
 
-  components_call(const host_graph& g, const config_type& c)
+  components_call(const host_graph& g, const settings_type& c)
       : host(g),
-        config(c),
+        chosen(c),
         graph(g),
         components(upload(std::vector<std::int32_t>(g.vertices(), -7))),
         scratch(ramify::components_scratch_bytes(graph.view(), c), nullptr) {}
 
-  [[nodiscard]] run_type start(cudaStream_t stream = nullptr) const {
-    return ramify::connected_components_async(graph.view(), components.data(), stream, config,
-                                              {scratch.data(), scratch.size()});
+  [[nodiscard]] auto start(cudaStream_t stream = nullptr) const {
+    return ramify::connected_components_async(graph.view(), components.data(), chosen,
+                                              chosen.with(stream, scratch));
   }
   [[nodiscard]] std::string fault(const ramify::components_report* report = nullptr) const {
     const auto expected = boost_components(host.vertices(), host.list);
@@ -172,51 +174,49 @@ struct components_call {
   }
 
   host_graph host;
-  config_type config;
+  settings_type chosen;
   device_graph graph;
   ramify::device_buffer<std::int32_t> components;
   ramify::device_buffer<std::byte> scratch;
 };
 
 struct pagerank_call {
-  using config_type = ramify::pagerank_config;
-  using run_type = ramify::pagerank_run;
+  using settings_type = pagerank_settings;
 
-  pagerank_call(const host_graph& g, config_type c)
+  pagerank_call(const host_graph& g, settings_type c)
       : host(g),
-        config(few_iterations(c)),
+        chosen(few_iterations(c)),
         graph(g),
         ranks(upload(std::vector<double>(g.vertices(), -7))),
         scratch(ramify::pagerank_scratch_bytes(graph.view(), c), nullptr) {}
 
-  [[nodiscard]] run_type start(cudaStream_t stream = nullptr) const {
-    return ramify::pagerank_async(graph.view(), ranks.data(), stream, config,
-                                  {scratch.data(), scratch.size()});
+  [[nodiscard]] auto start(cudaStream_t stream = nullptr) const {
+    return ramify::pagerank_async(graph.view(), ranks.data(), chosen, chosen.with(stream, scratch));
   }
   [[nodiscard]] std::string fault(const ramify::pagerank_report* report = nullptr) const {
     const unsigned iterations =
-        report == nullptr ? config.max_iterations : unsigned(report->iterations);
+        report == nullptr ? chosen.max_iterations : unsigned(report->iterations);
     const auto found = download(ranks);
     double sum = 0;
     for (const double r : found) sum += r;
     if (std::abs(sum - 1) > 1e-12) return "the sum is " + std::to_string(sum);
-    return difference(found, serial_ranks(host.vertices(), host.list, config.damping, iterations),
+    return difference(found, serial_ranks(host.vertices(), host.list, chosen.damping, iterations),
                       1e-13);
   }
   [[nodiscard]] bool is_unchanged() const {
     return download(ranks) == std::vector<double>(host.vertices(), -7);
   }
 
-  /// Returns a configuration of four iterations, unless `c` has limits of its own: most tests need
+  /// Returns settings of four iterations, unless `c` has limits of its own: most tests need
   /// no converged ranks.
-  static config_type few_iterations(config_type c) {
+  static settings_type few_iterations(settings_type c) {
     if (c.max_iterations == 100) c.max_iterations = 4;
     if (c.tolerance == 1e-6) c.tolerance = 1e-30;
     return c;
   }
 
   host_graph host;
-  config_type config;
+  settings_type chosen;
   device_graph graph;
   ramify::device_buffer<double> ranks;
   ramify::device_buffer<std::byte> scratch;
@@ -226,11 +226,11 @@ using all_calls = boost::mpl::list<paths_call, components_call, pagerank_call>;
 
 /// Runs an algorithm, and checks its results, its report and the launch slots.
 template <class Call>
-auto check_call(const host_graph& graph, const graph_config& config,
+auto check_call(const host_graph& graph, const graph_settings& chosen,
                 std::size_t pending_launches = 0) {
   static const slot_leaks_are_noticed leaks;
   const auto limits = scoped_limit(pending_launches);
-  const Call call(graph, with_base<typename Call::config_type>(config));
+  const Call call(graph, with_base<typename Call::settings_type>(chosen));
   const auto report = with_grids_counted([&] { return call.start().get(); });
   BOOST_TEST(call.fault(&report) == "");
   BOOST_TEST(report.vertices == graph.vertices());
@@ -248,7 +248,7 @@ void check_all_calls(const host_graph& graph, int& piece, int of = 1,
       if (piece++ % of != 0) continue;
       BOOST_TEST_CONTEXT(graph.name << ", " << graph.vertices() << " vertices, "
                                     << to_string(strategy) << ", " << to_string(taken)) {
-        (void)check_call<Call>(graph, config_of(taken, strategy), pending_launches);
+        (void)check_call<Call>(graph, settings_of(taken, strategy), pending_launches);
       }
     }
   }

@@ -35,8 +35,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(every_size, Call, all_calls) {
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_large_kronecker_graph, Call, all_calls) {
   const host_graph graph = kronecker(RAMIFY_ON_CUDA ? 16 : effort() < 1 ? 8 : 11, 16);
   for (const route taken : routes) {
-    (void)check_call<Call>(graph, config_of(taken, edge_strategy::balanced));
-    (void)check_call<Call>(graph, config_of(taken, edge_strategy::aggregated));
+    (void)check_call<Call>(graph, settings_of(taken, edge_strategy::balanced));
+    (void)check_call<Call>(graph, settings_of(taken, edge_strategy::aggregated));
   }
 }
 
@@ -69,11 +69,11 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(no_work_is_lost_at_any_limit, Call, all_calls) {
 BOOST_AUTO_TEST_CASE_TEMPLATE(the_host_continues_after_any_failed_launch, Call, all_calls) {
   const host_graph graph = grid_with_holes(8);
   for (const edge_strategy strategy : {edge_strategy::warp, edge_strategy::aggregated}) {
-    const auto config = config_of(route::device, strategy);
-    const auto whole = check_call<Call>(graph, config);
+    const auto chosen = settings_of(route::device, strategy);
+    const auto whole = check_call<Call>(graph, chosen);
     const auto executor = ramify::cpu::current_executor_config();
     const unsigned interrupted = count_interrupted(6, executor, [&](std::uint64_t) {
-      const auto report = check_call<Call>(graph, config);
+      const auto report = check_call<Call>(graph, chosen);
       return report.host_grids > whole.host_grids || report.spilled_tasks > 0;
     });
     BOOST_TEST(interrupted >= 3u);  // negative control: the failures did end launches
@@ -87,8 +87,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(faulty_graphs_are_refused, Call, all_calls) {
   const host_graph right = graph;
   const auto expect_refused = [&](const std::string& what) {
     for (const route taken : routes) {
-      const Call call(
-          graph, with_base<typename Call::config_type>(config_of(taken, edge_strategy::balanced)));
+      const Call call(graph, with_base<typename Call::settings_type>(
+                                 settings_of(taken, edge_strategy::balanced)));
       BOOST_CHECK_EXCEPTION((void)call.start().get(), std::invalid_argument, names(what));
       BOOST_TEST(call.is_unchanged());
       BOOST_TEST(slots_in_use() == 0u);
@@ -104,8 +104,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(faulty_graphs_are_refused, Call, all_calls) {
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_run_may_be_destroyed_and_repeated, Call, all_calls) {
   const host_graph graph = kronecker(7, 8);
   for (const route taken : routes) {
-    const Call call(
-        graph, with_base<typename Call::config_type>(config_of(taken, edge_strategy::balanced)));
+    const Call call(graph, with_base<typename Call::settings_type>(
+                               settings_of(taken, edge_strategy::balanced)));
     const ramify::host_stream stream;
     ramify::check(cudaStreamSynchronize(nullptr), "waiting for the input");
     { const auto run = call.start(stream.get()); }
@@ -123,10 +123,10 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_captured_run_is_right_in_each_launch_of_its_grap
   const host_graph graph = kronecker(10, 8);
   for (const route taken : routes) {
     for (const edge_strategy strategy : {edge_strategy::balanced, edge_strategy::aggregated}) {
-      const Call call(graph, with_base<typename Call::config_type>(config_of(taken, strategy)));
+      const Call call(graph, with_base<typename Call::settings_type>(settings_of(taken, strategy)));
       const ramify::host_stream stream;
       ramify::check(cudaDeviceSynchronize(), "waiting for the input");
-      std::optional<typename Call::run_type> run;
+      std::optional<decltype(call.start())> run;
       const ramify::captured_graph captured(stream.get(), [&] { run = call.start(stream.get()); });
       for (int i = 0; i < 3; ++i) {
         captured.launch(stream.get());
@@ -148,9 +148,9 @@ BOOST_AUTO_TEST_CASE(distances_do_not_depend_on_delta) {
     for (const float delta : {0.0f, 1e-30f, 0.01f, 0.3f, 7.0f, 1e30f}) {
       for (const route taken : routes) {
         if (left_out(piece)) continue;
-        auto config = with_base<ramify::sssp_config>(config_of(taken, edge_strategy::balanced));
-        config.delta = delta;
-        const paths_call call(graph, config, weights_of(graph, seed));
+        auto chosen = with_base<sssp_settings>(settings_of(taken, edge_strategy::balanced));
+        chosen.delta = delta;
+        const paths_call call(graph, chosen, weights_of(graph, seed));
         const auto report = call.start().get();
         BOOST_TEST(call.fault(&report) == "");
         if (delta != 0) BOOST_TEST(report.delta == delta);
@@ -165,12 +165,12 @@ BOOST_AUTO_TEST_CASE(distances_do_not_depend_on_delta) {
 // a shorter path. The executor visits one edge after the other, so it gains less than a GPU.
 BOOST_AUTO_TEST_CASE(frontiers_with_many_edges_make_buckets_narrow) {
   const host_graph graph = kronecker(RAMIFY_ON_CUDA ? 18 : 10, 16);
-  auto config = with_base<ramify::sssp_config>(config_of(route::flat, edge_strategy::balanced));
-  const paths_call adapted(graph, config, weights_of(graph, 1));
+  auto chosen = with_base<sssp_settings>(settings_of(route::flat, edge_strategy::balanced));
+  const paths_call adapted(graph, chosen, weights_of(graph, 1));
   const auto narrow = adapted.start().get();
   BOOST_TEST(adapted.fault(&narrow) == "");
-  config.delta = narrow.delta;
-  const auto wide = paths_call(graph, config, weights_of(graph, 1)).start().get();
+  chosen.delta = narrow.delta;
+  const auto wide = paths_call(graph, chosen, weights_of(graph, 1)).start().get();
   BOOST_TEST_MESSAGE(narrow.visited_edges << " instead of " << wide.visited_edges << " edges");
   BOOST_TEST(narrow.buckets > 2 * wide.buckets);
   if (RAMIFY_ON_CUDA) BOOST_TEST(narrow.visited_edges < wide.visited_edges);
@@ -192,8 +192,7 @@ BOOST_AUTO_TEST_CASE(bad_lengths_are_refused) {
       auto weights = weights_of(graph);
       weights[300] = weights[77] = bad;
       const paths_call call(
-          graph, with_base<ramify::sssp_config>(config_of(taken, edge_strategy::balanced)),
-          weights);
+          graph, with_base<sssp_settings>(settings_of(taken, edge_strategy::balanced)), weights);
       BOOST_CHECK_EXCEPTION((void)call.start().get(), std::invalid_argument,
                             names("graph: weights[77] is " + std::to_string(bad)));
       BOOST_TEST(call.is_unchanged());
@@ -210,10 +209,10 @@ BOOST_AUTO_TEST_CASE(ranks_converge_and_are_the_same_in_every_run) {
   for (const route taken : routes) {
     for (const edge_strategy strategy : ramify::all_choices<edge_strategy>()) {
       if (left_out(piece)) continue;
-      auto config = with_base<ramify::pagerank_config>(config_of(taken, strategy));
-      config.tolerance = 1e-9;
-      config.max_iterations = 200;
-      const pagerank_call call(graph, config);
+      auto chosen = with_base<pagerank_settings>(settings_of(taken, strategy));
+      chosen.tolerance = 1e-9;
+      chosen.max_iterations = 200;
+      const pagerank_call call(graph, chosen);
       const auto report = call.start().get();
       BOOST_TEST(report.converged);
       BOOST_TEST(report.change <= 1e-9);
@@ -240,37 +239,32 @@ BOOST_AUTO_TEST_CASE(bad_arguments_of_the_algorithms_are_named) {
   };
   const auto paths = [&](std::span<const float> lengths, std::int64_t source, float* distances,
                          float delta) {
-    ramify::sssp_config config;
-    config.delta = delta;
-    return ramify::shortest_paths(view, lengths, source, {.distances = distances}, nullptr, config);
+    return ramify::shortest_paths(view, lengths, source, {.distances = distances},
+                                  {.delta = delta});
   };
   expect("weights has 299 elements; it must have as many as targets, 300",
          [&] { return paths(weights.first(299), 0, nullptr, 0); });
   expect("source is 100", [&] { return paths(weights, 100, nullptr, 0); });
   expect("weights and distances overlap", [&] { return paths(weights, 0, floats.data(), 0); });
   for (const float delta : {-1.0f, infinity, std::nanf("")}) {
-    expect("sssp_config.delta", [&] { return paths(weights, 0, nullptr, delta); });
+    expect("sssp_options.delta", [&] { return paths(weights, 0, nullptr, delta); });
   }
   const auto rank = [&](double damping, double tolerance, unsigned iterations) {
-    ramify::pagerank_config config;
-    config.damping = damping;
-    config.tolerance = tolerance;
-    config.max_iterations = iterations;
-    return ramify::pagerank(view, ranks.data(), nullptr, config);
+    return ramify::pagerank(
+        view, ranks.data(),
+        {.damping = damping, .tolerance = tolerance, .max_iterations = iterations});
   };
   for (const double damping : {-0.1, 1.0, std::nan("")}) {
-    expect("pagerank_config.damping", [&] { return rank(damping, 1e-6, 10); });
+    expect("pagerank_options.damping", [&] { return rank(damping, 1e-6, 10); });
   }
   for (const double tolerance : {0.0, -1.0, std::nan("")}) {
-    expect("pagerank_config.tolerance", [&] { return rank(0.85, tolerance, 10); });
+    expect("pagerank_options.tolerance", [&] { return rank(0.85, tolerance, 10); });
   }
-  expect("pagerank_config.max_iterations", [&] { return rank(0.85, 1e-6, 0); });
+  expect("pagerank_options.max_iterations", [&] { return rank(0.85, 1e-6, 0); });
   expect("targets and components overlap",
          [&] { return ramify::connected_components(view, graph.targets.data()); });
-  graph_config config;
-  config.heavy_degree = 0;
-  expect("graph_config.heavy_degree",
-         [&] { return ramify::connected_components(view, nullptr, nullptr, config); });
+  expect("graph_options.heavy_degree",
+         [&] { return ramify::connected_components(view, nullptr, {.heavy_degree = 0}); });
 }
 
 BOOST_AUTO_TEST_CASE(a_graph_without_vertices_has_no_components_and_no_ranks) {
@@ -283,7 +277,7 @@ BOOST_AUTO_TEST_CASE(a_graph_without_vertices_has_no_components_and_no_ranks) {
                         std::invalid_argument, names("source is 0; it must be in [0, 0)"));
 }
 
-// Without a type, empty lengths are of type float; the outputs can give them another one.
+// Without a type, empty lengths are of type float.
 BOOST_AUTO_TEST_CASE(a_graph_without_edges_needs_no_lengths) {
   const device_graph graph(host_graph("three vertices", 3, {}, false));
   auto distances = upload(std::vector<float>(3, -1));
@@ -292,7 +286,7 @@ BOOST_AUTO_TEST_CASE(a_graph_without_edges_needs_no_lengths) {
   BOOST_TEST(ramify::shortest_paths(graph.view(), {}, 2, {}).reached == 1u);
   (void)ramify::shortest_paths(graph.view(), {}, 2, {.parents = parents.data()});
   (void)ramify::shortest_paths_async(graph.view(), {}, 2, {.distances = distances.data()}).get();
-  (void)ramify::shortest_paths(graph.view(), {}, 1, {.distances = wide.data()});
+  (void)ramify::shortest_paths(graph.view(), std::span<double>(), 1, {.distances = wide.data()});
   constexpr double infinity = std::numeric_limits<double>::infinity();
   BOOST_TEST((download(distances) == std::vector<float>{INFINITY, INFINITY, 0}));
   BOOST_TEST((download(wide) == std::vector<double>{infinity, 0, infinity}));

@@ -36,7 +36,7 @@ BOOST_AUTO_TEST_SUITE(breadth_first_search)
 
 BOOST_DATA_TEST_CASE(a_run_is_complete_after_get, data::make(routes), taken) {
   const host_graph graph = kronecker(8, 8);
-  const bfs_call call(graph, bfs_config_of(taken));
+  const bfs_call call(graph, bfs_settings_of(taken));
   const ramify::host_stream stream;
   ramify::check(cudaStreamSynchronize(nullptr), "waiting for the input");
   auto run = call.start(0, stream.get());
@@ -48,7 +48,7 @@ BOOST_DATA_TEST_CASE(a_run_is_complete_after_get, data::make(routes), taken) {
 
 BOOST_DATA_TEST_CASE(a_run_that_is_destroyed_before_get_does_no_harm, data::make(routes), taken) {
   const host_graph graph = kronecker(8, 8);
-  const bfs_call call(graph, bfs_config_of(taken));
+  const bfs_call call(graph, bfs_settings_of(taken));
   { const auto run = call.start(0); }
   ramify::check(cudaStreamSynchronize(nullptr), "waiting");
   (void)call.start(3).get();
@@ -61,11 +61,11 @@ BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch,
   for (const edge_strategy strategy :
        {edge_strategy::block, edge_strategy::child_grid, edge_strategy::aggregated}) {
     BOOST_TEST_CONTEXT(to_string(strategy)) {
-      const auto config = bfs_config_of(route::device, strategy);
-      const auto whole = check_bfs(graph, 0, config);
+      const auto chosen = bfs_settings_of(route::device, strategy);
+      const auto whole = check_bfs(graph, 0, chosen);
       const auto executor = ramify::cpu::current_executor_config();
       const unsigned interrupted = count_interrupted(12, executor, [&](std::uint64_t) {
-        const auto report = check_bfs(graph, 0, config);
+        const auto report = check_bfs(graph, 0, chosen);
         return report.host_grids > whole.host_grids || report.spilled_tasks > 0;
       });
       BOOST_TEST(interrupted >= 6u);  // negative control: the failures did end launches
@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch,
 
 BOOST_DATA_TEST_CASE(without_launch_slots_the_host_launches, data::make(two_strategies), strategy) {
   const host_graph graph = kronecker(8, 8);
-  const bfs_call call(graph, bfs_config_of(route::device, strategy));
+  const bfs_call call(graph, bfs_settings_of(route::device, strategy));
   const auto with_slots = call.start(0).get();
   const all_slots_taken taken(*ramify::current_launch_limits().pending_launches);
   const auto report = call.start(0).get();
@@ -90,14 +90,14 @@ BOOST_AUTO_TEST_CASE(levels_are_launched_as_requested) {
   for (const flat_loop loop : {flat_loop::automatic, flat_loop::graph, flat_loop::host}) {
     for (const edge_strategy strategy : two_strategies) {
       BOOST_TEST_CONTEXT(ramify::to_string(loop) << ", " << to_string(strategy)) {
-        auto config = bfs_config_of(route::flat, strategy);
-        config.flat_loop = loop;
+        auto chosen = bfs_settings_of(route::flat, strategy);
+        chosen.flat_loop = loop;
         if (loop == flat_loop::graph && !RAMIFY_ON_CUDA) {
-          BOOST_CHECK_EXCEPTION((void)bfs_call(graph, config).start(0), ramify::unavailable,
-                                names("graph_config.flat_loop"));
+          BOOST_CHECK_EXCEPTION((void)bfs_call(graph, chosen).start(0), ramify::unavailable,
+                                names("environment.flat_loop"));
           continue;
         }
-        const auto report = check_bfs(graph, 0, config);
+        const auto report = check_bfs(graph, 0, chosen);
         const bool by_graph = RAMIFY_ON_CUDA && loop != flat_loop::host;
         BOOST_TEST(report.looped_by == (by_graph ? flat_loop::graph : flat_loop::host));
         BOOST_TEST((report.graph_grids > 0) == by_graph);
@@ -111,9 +111,10 @@ BOOST_AUTO_TEST_CASE(a_trace_has_all_grids) {
   const host_graph graph = star(2'000);
   for (const route taken : routes) {
     ramify::launch_trace trace;
-    auto config = bfs_config_of(taken, edge_strategy::child_grid, ramify::bfs_direction::top_down);
-    config.trace = &trace;
-    const auto report = bfs_call(graph, config).start(0).get();
+    auto chosen =
+        bfs_settings_of(taken, edge_strategy::child_grid, ramify::bfs_direction::top_down);
+    chosen.trace = &trace;
+    const auto report = bfs_call(graph, chosen).start(0).get();
     const auto count = [&](std::string_view kernel) {
       return std::ranges::count(trace.grids, kernel, &ramify::traced_grid::kernel);
     };
@@ -130,10 +131,10 @@ BOOST_DATA_TEST_CASE(a_captured_run_is_right_in_each_launch_of_its_graph,
                      data::make(routes) * data::make(two_strategies) * data::make({false, true}),
                      taken, strategy, slots_are_taken) {
   const host_graph graph = kronecker(12, 8);
-  const bfs_call call(graph, bfs_config_of(taken, strategy));
+  const bfs_call call(graph, bfs_settings_of(taken, strategy));
   const ramify::host_stream stream;
   ramify::check(cudaDeviceSynchronize(), "waiting for the input");
-  std::optional<ramify::bfs_run> run;
+  std::optional<ramify::async_run<ramify::bfs_report>> run;
   const ramify::captured_graph captured(stream.get(), [&] {
     run = call.start(5, stream.get());
     BOOST_CHECK_THROW((void)run->get(), std::logic_error);
@@ -153,18 +154,16 @@ BOOST_AUTO_TEST_CASE(what_a_graph_cannot_capture_is_refused) {
   const ramify::host_stream stream;
   ramify::check(cudaDeviceSynchronize(), "waiting for the input");
   const ramify::device_buffer<std::byte> memory(ramify::bfs_scratch_bytes(graph.view()), nullptr);
-  const auto capture = [&](const ramify::bfs_config& config, ramify::scratch_memory scratch) {
+  const auto capture = [&](ramify::environment env) {
+    env.stream = stream;
     const ramify::captured_graph captured(stream.get(), [&] {
-      const auto run =
-          ramify::breadth_first_search_async(graph.view(), 0, {}, stream.get(), config, scratch);
+      const auto run = ramify::breadth_first_search_async(graph.view(), 0, {}, env);
     });
   };
-  BOOST_CHECK_EXCEPTION(capture({}, {}), std::invalid_argument, names("scratch.data is null"));
-  ramify::bfs_config by_host;
-  by_host.route = route::flat;
-  by_host.flat_loop = flat_loop::host;
-  BOOST_CHECK_EXCEPTION(capture(by_host, {memory.data(), memory.size()}), ramify::unavailable,
-                        names("a graph cannot capture steps that the host launches"));
+  BOOST_CHECK_EXCEPTION(capture({}), std::invalid_argument, names("environment.memory is empty"));
+  BOOST_CHECK_EXCEPTION(
+      capture({.memory = memory, .route = route::flat, .flat_loop = flat_loop::host}),
+      ramify::unavailable, names("a graph cannot capture steps that the host launches"));
 }
 
 #endif

@@ -8,8 +8,8 @@
 #include "graph_checks.cuh"
 
 using namespace tests;
-using ramify::bfs_config;
 using ramify::bfs_direction;
+using ramify::bfs_options;
 using ramify::edge_strategy;
 using ramify::graph_view;
 using ramify::route;
@@ -21,7 +21,7 @@ namespace {
 void expect_refused(const host_graph& graph, const std::string& what) {
   for (const route taken : routes) {
     for (const edge_strategy strategy : {edge_strategy::balanced, edge_strategy::aggregated}) {
-      const bfs_call call(graph, bfs_config_of(taken, strategy));
+      const bfs_call call(graph, bfs_settings_of(taken, strategy));
       BOOST_TEST_CONTEXT(ramify::to_string(taken)) {
         BOOST_CHECK_EXCEPTION(call.start(0).get(), std::invalid_argument, names(what));
         BOOST_TEST((call.results() == no_bfs_results(graph.vertices())));
@@ -48,11 +48,10 @@ struct call_on_device {
 
   /// Checks that the search throws std::invalid_argument whose message contains `what`.
   void expect(const std::string& what, std::int64_t source, const graph_view& view,
-              const ramify::bfs_arrays& results, const bfs_config& config = {},
-              ramify::scratch_memory memory = {}) const {
-    BOOST_CHECK_EXCEPTION(
-        (void)ramify::breadth_first_search(view, source, results, nullptr, config, memory),
-        std::invalid_argument, names(what));
+              const ramify::bfs_arrays& results, const bfs_options& options = {},
+              const ramify::environment& env = {}) const {
+    BOOST_CHECK_EXCEPTION((void)ramify::breadth_first_search(view, source, results, options, env),
+                          std::invalid_argument, names(what));
   }
 };
 
@@ -106,31 +105,33 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_named) {
   call.expect("source is 0; it must be in [0, 0)", 0, graph_view{}, {});
   call.expect("levels and parents overlap", 0, view, {.levels = out, .parents = out + 50});
   call.expect("targets and levels overlap", 0, view, {.levels = call.graph.targets.data()});
-  call.expect("scratch.bytes is 300", 0, view, call.levels, {}, {scratch, 300});
-  call.expect("scratch.data must be aligned", 0, view, call.levels, {}, {scratch + 8, 90'000});
+  const auto expect = [&](const std::string& what, const ramify::environment& env) {
+    call.expect(what, 0, view, call.levels, {}, env);
+  };
+  expect("breadth_first_search: environment.memory has 300 bytes", {.memory = {scratch, 300}});
+  expect("environment.memory must be aligned", {.memory = {scratch + 8, 90'000}});
+  expect("environment.route", {.route = static_cast<route>(9)});
+  expect("environment.flat_loop", {.flat_loop = static_cast<ramify::flat_loop>(9)});
 }
 
 BOOST_AUTO_TEST_CASE(bad_options_are_named) {
   const call_on_device call;
   const auto expect = [&](const std::string& what, const auto& change, bool has_sources = true) {
-    bfs_config config;
-    change(config);
-    call.expect(what, 0, call.graph.view(has_sources), call.levels, config);
+    bfs_options options;
+    change(options);
+    call.expect(what, 0, call.graph.view(has_sources), call.levels, options);
   };
-  expect("graph_config.heavy_degree is 0; it must be at least 1",
-         [](bfs_config& c) { c.heavy_degree = 0; });
-  expect("graph_config.route", [](bfs_config& c) { c.route = static_cast<route>(9); });
-  expect("graph_config.flat_loop",
-         [](bfs_config& c) { c.flat_loop = static_cast<ramify::flat_loop>(9); });
-  expect("graph_config.strategy",
-         [](bfs_config& c) { c.strategy = static_cast<edge_strategy>(9); });
-  expect("bfs_config.direction is none",
-         [](bfs_config& c) { c.direction = static_cast<bfs_direction>(9); });
-  expect("bfs_config.alpha", [](bfs_config& c) { c.alpha = 0; });
-  expect("bfs_config.beta", [](bfs_config& c) { c.beta = NAN; });
+  expect("graph_options.heavy_degree is 0; it must be at least 1",
+         [](bfs_options& o) { o.heavy_degree = 0; });
+  expect("graph_options.strategy",
+         [](bfs_options& o) { o.strategy = static_cast<edge_strategy>(9); });
+  expect("bfs_options.direction is none",
+         [](bfs_options& o) { o.direction = static_cast<bfs_direction>(9); });
+  expect("bfs_options.alpha", [](bfs_options& o) { o.alpha = 0; });
+  expect("bfs_options.beta", [](bfs_options& o) { o.beta = NAN; });
   expect(
-      "bfs_config.direction bottom_up needs the edges by target",
-      [](bfs_config& c) { c.direction = bfs_direction::bottom_up; }, false);
+      "bfs_options.direction bottom_up needs the edges by target",
+      [](bfs_options& o) { o.direction = bfs_direction::bottom_up; }, false);
 }
 
 BOOST_AUTO_TEST_CASE(bad_arrays_of_a_graph_are_named) {
@@ -166,10 +167,10 @@ BOOST_AUTO_TEST_CASE(bad_arrays_of_a_graph_are_named) {
 BOOST_AUTO_TEST_CASE(a_graph_that_is_known_to_be_valid_needs_no_check) {
   const host_graph graph = random_graph(300, 900);
   for (const route taken : routes) {
-    auto config = bfs_config_of(taken);
-    const auto checked = check_bfs(graph, 0, config);
-    config.check_graph = false;
-    const auto unchecked = check_bfs(graph, 0, config);
+    auto chosen = bfs_settings_of(taken);
+    const auto checked = check_bfs(graph, 0, chosen);
+    chosen.check_graph = false;
+    const auto unchecked = check_bfs(graph, 0, chosen);
     BOOST_TEST(unchecked.host_grids + unchecked.child_grids + 1 ==
                checked.host_grids + checked.child_grids);
   }

@@ -28,8 +28,8 @@ void check_all_searches(const host_graph& graph, std::int32_t source, int& piece
         BOOST_TEST_CONTEXT(graph.name << ", " << graph.vertices() << " vertices, "
                                       << to_string(strategy) << ", " << to_string(direction) << ", "
                                       << to_string(taken)) {
-          const auto config = bfs_config_of(taken, strategy, direction);
-          (void)check_bfs(graph, source, config, pending_launches);
+          const auto chosen = bfs_settings_of(taken, strategy, direction);
+          (void)check_bfs(graph, source, chosen, pending_launches);
         }
       }
     }
@@ -78,16 +78,16 @@ BOOST_AUTO_TEST_CASE(a_large_kronecker_graph) {
     return static_cast<std::int32_t>(best);
   }();
   for (const route taken : routes) {
-    const auto by_edges = check_bfs(graph, busiest, bfs_config_of(taken));
+    const auto by_edges = check_bfs(graph, busiest, bfs_settings_of(taken));
     BOOST_TEST(by_edges.bottom_up_levels > 0u);
     BOOST_TEST(by_edges.bottom_up_levels < by_edges.rounds);
     const auto down = check_bfs(
-        graph, busiest, bfs_config_of(taken, edge_strategy::balanced, bfs_direction::top_down));
+        graph, busiest, bfs_settings_of(taken, edge_strategy::balanced, bfs_direction::top_down));
     BOOST_TEST(down.bottom_up_levels == 0u);
     const auto up = check_bfs(
-        graph, busiest, bfs_config_of(taken, edge_strategy::balanced, bfs_direction::bottom_up));
+        graph, busiest, bfs_settings_of(taken, edge_strategy::balanced, bfs_direction::bottom_up));
     BOOST_TEST(up.bottom_up_levels == up.rounds);
-    auto aggregated = bfs_config_of(taken, edge_strategy::aggregated, bfs_direction::top_down);
+    auto aggregated = bfs_settings_of(taken, edge_strategy::aggregated, bfs_direction::top_down);
     aggregated.heavy_degree = 64;
     const auto with_children = check_bfs(graph, busiest, aggregated);
     if (taken == route::device) BOOST_TEST(with_children.child_grids > 3 * with_children.rounds);
@@ -104,9 +104,9 @@ BOOST_AUTO_TEST_CASE(a_bottom_up_level_is_followed_by_top_down) {
   const host_graph graph("clique and path", 160, edges, true);
   for (const route taken : routes) {
     for (const edge_strategy strategy : ramify::all_choices<edge_strategy>()) {
-      auto config = bfs_config_of(taken, strategy, bfs_direction::optimizing);
-      config.alpha = 100;
-      const auto report = check_bfs(graph, 0, config);
+      auto chosen = bfs_settings_of(taken, strategy, bfs_direction::optimizing);
+      chosen.alpha = 100;
+      const auto report = check_bfs(graph, 0, chosen);
       BOOST_TEST(report.levels == 101u);
       BOOST_TEST(report.bottom_up_levels >= 1u);
       BOOST_TEST(report.bottom_up_levels < 30u);
@@ -117,12 +117,13 @@ BOOST_AUTO_TEST_CASE(a_bottom_up_level_is_followed_by_top_down) {
 BOOST_AUTO_TEST_CASE(one_block_searches_thin_levels_in_one_grid) {
   const host_graph graph = path(300);
   for (const route taken : routes) {
-    const auto thin = check_bfs(graph, 0, bfs_config_of(taken));
+    const auto thin = check_bfs(graph, 0, bfs_settings_of(taken));
     BOOST_TEST(thin.levels == 299u);
     BOOST_TEST(thin.host_grids + thin.child_grids < 10u);
-    auto wide_config = bfs_config_of(taken, edge_strategy::warp);
-    wide_config.flat_loop = ramify::flat_loop::host;  // the grids of a graph's loop are not counted
-    const auto wide = check_bfs(graph, 0, wide_config);
+    auto wide_settings = bfs_settings_of(taken, edge_strategy::warp);
+    wide_settings.flat_loop =
+        ramify::flat_loop::host;  // the grids of a graph's loop are not counted
+    const auto wide = check_bfs(graph, 0, wide_settings);
     BOOST_TEST(wide.host_grids + wide.child_grids > 299u);
   }
 }
@@ -130,14 +131,14 @@ BOOST_AUTO_TEST_CASE(one_block_searches_thin_levels_in_one_grid) {
 BOOST_AUTO_TEST_CASE(heavy_vertices_get_child_grids) {
   const host_graph graph = star(2'000);
   for (const edge_strategy strategy : {edge_strategy::child_grid, edge_strategy::aggregated}) {
-    auto config = bfs_config_of(route::device, strategy, bfs_direction::top_down);
-    const auto with_child = check_bfs(graph, 0, config);
-    config.heavy_degree = 10'000;
-    const auto without = check_bfs(graph, 0, config);
+    auto chosen = bfs_settings_of(route::device, strategy, bfs_direction::top_down);
+    const auto with_child = check_bfs(graph, 0, chosen);
+    chosen.heavy_degree = 10'000;
+    const auto without = check_bfs(graph, 0, chosen);
     BOOST_TEST(with_child.child_grids == without.child_grids + 1);
-    config.heavy_degree = 3;
-    config.route = route::flat;
-    BOOST_TEST(check_bfs(graph, 0, config).child_grids == 0u);
+    chosen.heavy_degree = 3;
+    chosen.route = route::flat;
+    BOOST_TEST(check_bfs(graph, 0, chosen).child_grids == 0u);
   }
 }
 
@@ -186,7 +187,7 @@ BOOST_AUTO_TEST_CASE(scratch_is_as_documented) {
   const ramify::graph_view graph = ramify::graph_view::directed({no_offsets.data(), 1'000'001}, {});
   BOOST_TEST(double(ramify::bfs_scratch_bytes(graph)) < 24.26 * 1e6);
   BOOST_TEST(double(ramify::bfs_scratch_bytes(
-                 graph, bfs_config_of(route::flat, edge_strategy::aggregated))) < 36.26 * 1e6);
+                 graph, bfs_settings_of(route::flat, edge_strategy::aggregated))) < 36.26 * 1e6);
 }
 
 BOOST_AUTO_TEST_CASE(the_oracle_detects_wrong_results) {

@@ -221,55 +221,65 @@ inline std::string bfs_fault(const host_graph& graph, std::int32_t source,
   return {};
 }
 
+/// Options of an algorithm and an environment, in one object.
+template <class Options>
+struct settings : Options, ramify::environment {
+  /// Returns the environment with a stream and with scratch memory.
+  [[nodiscard]] ramify::environment with(cudaStream_t in, const ramify::memory_ref& scratch) const {
+    ramify::environment env = *this;
+    env.stream = in;
+    env.memory = scratch;
+    return env;
+  }
+};
+using bfs_settings = settings<ramify::bfs_options>;
+
 /// A graph and outputs in device memory, with exactly as much scratch memory as
 /// bfs_scratch_bytes() returns.
 class bfs_call {
  public:
-  bfs_call(const host_graph& graph, const ramify::bfs_config& config)
+  bfs_call(const host_graph& graph, const bfs_settings& chosen)
       : graph_(graph),
-        config_(config),
+        settings_(chosen),
         levels_(upload(no_bfs_results(graph.vertices()).levels)),
         parents_(upload(no_bfs_results(graph.vertices()).parents)),
-        scratch_(ramify::bfs_scratch_bytes(graph_.view(), config), nullptr) {}
+        scratch_(ramify::bfs_scratch_bytes(graph_.view(), chosen), nullptr) {}
 
-  [[nodiscard]] ramify::bfs_run start(std::int64_t source, cudaStream_t stream = nullptr) const {
-    const bool with_in_edges = config_.direction != ramify::bfs_direction::top_down;
-    return ramify::breadth_first_search_async(graph_.view(with_in_edges), source, outputs(), stream,
-                                              config_, scratch());
+  [[nodiscard]] auto start(std::int64_t source, cudaStream_t stream = nullptr) const {
+    const bool with_in_edges = settings_.direction != ramify::bfs_direction::top_down;
+    return ramify::breadth_first_search_async(graph_.view(with_in_edges), source, outputs(),
+                                              settings_, settings_.with(stream, scratch_));
   }
   [[nodiscard]] const device_graph& graph() const { return graph_; }
   [[nodiscard]] ramify::bfs_arrays outputs() const { return {levels_.data(), parents_.data()}; }
-  [[nodiscard]] ramify::scratch_memory scratch() const {
-    return {scratch_.data(), scratch_.size()};
-  }
+  [[nodiscard]] std::size_t scratch_bytes() const { return scratch_.size(); }
   [[nodiscard]] bfs_results results() const { return {download(levels_), download(parents_)}; }
 
  private:
   device_graph graph_;
-  ramify::bfs_config config_;
+  bfs_settings settings_;
   ramify::device_buffer<std::int32_t> levels_, parents_;
   ramify::device_buffer<std::byte> scratch_;
 };
 
-/// Returns a configuration in which vertices with at least three edges are heavy.
-inline ramify::bfs_config bfs_config_of(
+/// Returns settings in which vertices with at least three edges are heavy.
+inline bfs_settings bfs_settings_of(
     ramify::route taken, ramify::edge_strategy strategy = ramify::edge_strategy::balanced,
     ramify::bfs_direction direction = ramify::bfs_direction::automatic) {
-  ramify::bfs_config config;
-  config.route = taken;
-  config.strategy = strategy;
-  config.direction = direction;
-  config.heavy_degree = 3;
-  return config;
+  bfs_settings chosen;
+  chosen.route = taken;
+  chosen.strategy = strategy;
+  chosen.direction = direction;
+  chosen.heavy_degree = 3;
+  return chosen;
 }
 
 /// Searches a graph, and checks the results, the report and the launch slots.
 inline ramify::bfs_report check_bfs(const host_graph& graph, std::int32_t source,
-                                    const ramify::bfs_config& config,
-                                    std::size_t pending_launches = 0) {
+                                    const bfs_settings& chosen, std::size_t pending_launches = 0) {
   static const slot_leaks_are_noticed leaks;
   const auto limits = scoped_limit(pending_launches);
-  const bfs_call call(graph, config);
+  const bfs_call call(graph, chosen);
   const auto report = with_grids_counted([&] { return call.start(source).get(); });
   const bfs_results results = call.results();
   BOOST_TEST(bfs_fault(graph, source, results) == "");
@@ -278,7 +288,7 @@ inline ramify::bfs_report check_bfs(const host_graph& graph, std::int32_t source
                                    results.levels, [](std::int32_t l) { return l >= 0; })));
   BOOST_TEST(report.vertices == graph.vertices());
   BOOST_TEST(report.edges == graph.targets.size());
-  BOOST_TEST(report.scratch_bytes == call.scratch().bytes);
+  BOOST_TEST(report.scratch_bytes == call.scratch_bytes());
   return report;
 }
 

@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(every_graph_with_lengths_of_64_bits, T, wide_types
         if (piece++ % stride(3) != 0) continue;
         BOOST_TEST_CONTEXT(graph.name << ", " << to_string(strategy) << ", " << to_string(taken)) {
           const basic_paths_call<T> call(graph,
-                                         with_base<ramify::sssp_config>(config_of(taken, strategy)),
+                                         with_base<sssp_settings>(settings_of(taken, strategy)),
                                          wide_weights<T>(graph));
           const auto report = call.start().get();
           BOOST_TEST(call.fault(&report) == "");
@@ -119,11 +119,11 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(widths_of_buckets_with_lengths_of_64_bits, T, wide
   const host_graph graph = kronecker(6, 6);
   for (const double delta : {1e-300, 0.5, 7.0, 1e15, 1e300}) {
     for (const edge_strategy strategy : {edge_strategy::balanced, edge_strategy::aggregated}) {
-      auto config = with_base<ramify::sssp_config>(config_of(route::flat, strategy));
-      config.delta = delta;
+      auto chosen = with_base<sssp_settings>(settings_of(route::flat, strategy));
+      chosen.delta = delta;
       std::vector<T> weights(graph.targets.size());
       for (std::size_t e = 0; e < weights.size(); ++e) weights[e] = static_cast<T>(e * 77 % 101);
-      const basic_paths_call<T> call(graph, config, weights);
+      const basic_paths_call<T> call(graph, chosen, weights);
       const auto report = call.start().get();
       BOOST_TEST(call.fault(&report) == "");
     }
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(integer_distances_that_are_too_large_are_refused) {
     for (const route taken : routes) {
       for (const edge_strategy strategy : {edge_strategy::balanced, edge_strategy::child_grid}) {
         const basic_paths_call<std::uint64_t> call(
-            graph, with_base<ramify::sssp_config>(config_of(taken, strategy)), weights);
+            graph, with_base<sssp_settings>(settings_of(taken, strategy)), weights);
         BOOST_CHECK_EXCEPTION((void)call.start().get(), std::invalid_argument,
                               names("graph: the distance of vertex 2 is too large"));
         BOOST_TEST(call.is_unchanged());
@@ -192,9 +192,8 @@ BOOST_AUTO_TEST_CASE(bad_lengths_of_type_double_are_refused) {
 BOOST_AUTO_TEST_CASE(the_width_of_buckets_decides_their_number) {
   const host_graph graph = directed_path(400);
   for (const auto& [delta, buckets] : {std::pair{1e9, 1u}, {1.0, 400u}}) {
-    ramify::sssp_config config;
-    config.delta = delta;
-    const paths_call call(graph, config, std::vector<float>(graph.targets.size(), 1));
+    const paths_call call(graph, {{.delta = delta}, {}},
+                          std::vector<float>(graph.targets.size(), 1));
     BOOST_TEST(call.start().get().buckets == buckets);
   }
 }

@@ -45,12 +45,12 @@ BOOST_DATA_TEST_CASE(a_run_is_complete_after_get, data::make(routes), taken) {
   const device_call call(tree_shape::of_parents(tree.parents), tree.values, unchanged);
   const ramify::host_stream stream;
   ramify::check(cudaStreamSynchronize(nullptr), "waiting for the input");
-  auto run = call.start({.route = taken}, stream.get());
+  auto run = call.start({.stream = stream, .route = taken});
   auto moved = std::move(run);
   const auto report = moved.get();
   BOOST_TEST(report.taken == taken);
   BOOST_TEST(report.nodes == 20'000u);
-  BOOST_TEST(report.scratch_bytes == call.scratch().bytes);
+  BOOST_TEST(report.scratch_bytes == call.scratch().bytes());
   expect_right(call, tree, unchanged);
   BOOST_CHECK_THROW(moved.get(), std::logic_error);
 }
@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch,
   const auto shape = tree_shape::of_parents(tree.parents);
   const auto run = [&] {
     tree_results results = all_outputs(20'000);
-    const auto report = run_tree(shape, tree.values, results, options_for(route::device));
+    const auto report = run_tree(shape, tree.values, results, on_route(route::device));
     BOOST_TEST(tree.check(results) == "");
     BOOST_TEST(slots_in_use() == 0u);
     return report;
@@ -126,14 +126,14 @@ BOOST_AUTO_TEST_CASE(the_rounds_of_rootfix_are_launched_as_requested) {
   const oracle tree(common::make_parents(forest_kind::path, 5'000, 6));
   for (const flat_loop loop : {flat_loop::automatic, flat_loop::graph, flat_loop::host}) {
     BOOST_TEST_CONTEXT(ramify::to_string(loop)) {
-      auto options = options_for(route::flat);
-      options.flat_loop = loop;
+      auto env = on_route(route::flat);
+      env.flat_loop = loop;
       tree_results results = orderless_outputs(5'000);
       const auto run = [&] {
-        return run_tree(tree_shape::of_parents(tree.parents), tree.values, results, options);
+        return run_tree(tree_shape::of_parents(tree.parents), tree.values, results, env);
       };
       if (loop == flat_loop::graph && !RAMIFY_ON_CUDA) {
-        BOOST_CHECK_EXCEPTION(run(), ramify::unavailable, names("rooted_tree_config.flat_loop"));
+        BOOST_CHECK_EXCEPTION(run(), ramify::unavailable, names("environment.flat_loop"));
         continue;
       }
       const auto report = run();
@@ -199,7 +199,7 @@ BOOST_DATA_TEST_CASE(a_captured_run_is_right_in_each_launch_of_its_graph,
   using run_type = decltype(call.start({}));
   std::optional<run_type> run;
   const ramify::captured_graph graph(stream.get(), [&] {
-    run = call.start({.route = taken}, stream.get());
+    run = call.start({.stream = stream, .route = taken});
     BOOST_CHECK_THROW(run->get(), std::logic_error);
   });
   expect_each_right(call, trees, by_children, graph, stream.get(), *run, slots_are_taken);
@@ -216,7 +216,7 @@ BOOST_DATA_TEST_CASE(a_captured_run_finds_faults, data::make(routes), taken) {
   ramify::check(cudaDeviceSynchronize(), "waiting for the input");
   std::optional<decltype(call.start({}))> run;
   const ramify::captured_graph graph(stream.get(),
-                                     [&] { run = call.start({.route = taken}, stream.get()); });
+                                     [&] { run = call.start({.stream = stream, .route = taken}); });
   for (int i = 0; i < 3; ++i) {
     call.copy_input(i == 1 ? tree_shape::of_parents(faulty) : shape, unchanged);
     ramify::check(cudaStreamSynchronize(nullptr), "waiting for the input");
@@ -239,20 +239,20 @@ BOOST_AUTO_TEST_CASE(what_a_graph_cannot_capture_is_refused) {
   const device_call call(tree_shape::of_parents(tree.parents), tree.values, all_outputs(5'000));
   const ramify::host_stream stream;
   ramify::check(cudaDeviceSynchronize(), "waiting for the input");
-  const auto capture = [&](const ramify::rooted_tree_config& config,
-                           ramify::scratch_memory scratch) {
+  const auto capture = [&](ramify::environment env) {
+    env.stream = stream;
     const ramify::captured_graph graph(stream.get(), [&] {
-      const auto run = ramify::rooted_tree_async(call.shape(), call.numbers(), call.folds(),
-                                                 stream.get(), config, scratch);
+      const auto run = ramify::rooted_tree_async(call.shape(), call.numbers(), call.folds(), env);
     });
   };
-  BOOST_CHECK_EXCEPTION(capture({}, {}), std::invalid_argument, names("scratch.data is null"));
+  const ramify::memory_ref memory = call.scratch();
+  BOOST_CHECK_EXCEPTION(capture({}), std::invalid_argument, names("environment.memory is empty"));
   BOOST_CHECK_EXCEPTION(
-      capture({.route = route::flat, .flat_loop = flat_loop::host}, call.scratch()),
+      capture({.memory = memory, .route = route::flat, .flat_loop = flat_loop::host}),
       ramify::unavailable, names("a graph cannot capture steps that the host launches"));
 #if RAMIFY_TRACE
   ramify::launch_trace trace;
-  BOOST_CHECK_EXCEPTION(capture({.trace = &trace}, call.scratch()), ramify::unavailable,
+  BOOST_CHECK_EXCEPTION(capture({.memory = memory, .trace = &trace}), ramify::unavailable,
                         names("recording of a trace"));
 #endif
 }

@@ -16,13 +16,12 @@ namespace {
 /// Checks that a run throws, that the message contains `what`, and that no output is written.
 void expect_rejected(const tree_shape& shape, const std::string& what, bool single_root = false) {
   for (const route taken : routes) {
-    auto options = options_for(taken);
-    options.single_root = single_root;
     for (const tree_results& unchanged :
          {all_outputs(shape.nodes), orderless_outputs(shape.nodes)}) {
       tree_results results = unchanged;
       BOOST_TEST_CONTEXT(ramify::to_string(taken)) {
-        BOOST_CHECK_EXCEPTION(run_tree(shape, values_for(shape.nodes), results, options),
+        BOOST_CHECK_EXCEPTION(run_tree(shape, values_for(shape.nodes), results, on_route(taken),
+                                       {.single_root = single_root}),
                               std::invalid_argument, names(what));
         BOOST_TEST((results == unchanged));
         BOOST_TEST(slots_in_use() == 0u);
@@ -60,11 +59,9 @@ BOOST_AUTO_TEST_CASE(faulty_parent_arrays_are_rejected) {
   expect_parents_rejected({-1, 0, -1, -1}, "node 2 is a second root, and single_root is set", true);
   expect_parents_rejected(with(4'000, -1), "node 4000 is a second root", true);
   expect_parents_rejected(parent_array(5'000, -1), "node 1 is a second root", true);
-  auto options = options_for(route::device);
-  options.single_root = true;
   for (tree_results results : {all_outputs(5'000), orderless_outputs(5'000)}) {
-    BOOST_CHECK_NO_THROW(
-        run_tree(tree_shape::of_parents(parents), values_for(5'000), results, options));
+    BOOST_CHECK_NO_THROW(run_tree(tree_shape::of_parents(parents), values_for(5'000), results,
+                                  on_route(route::device), {.single_root = true}));
   }
 }
 
@@ -131,10 +128,11 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_named) {
   expect([&] { (void)ramify::rooted_tree(shape, {.levels = parents.data()}); },
          "parents and levels overlap");
   const auto with_scratch = [&](std::byte* data, std::size_t bytes) {
-    (void)ramify::rooted_tree(shape, {.levels = out}, nullptr, {}, {data, bytes});
+    (void)ramify::rooted_tree(shape, {.levels = out}, {.memory = {data, bytes}});
   };
-  expect([&] { with_scratch(scratch.data(), 300); }, "scratch.bytes is 300");
-  expect([&] { with_scratch(scratch.data() + 8, 90'000); }, "scratch.data must be aligned");
+  expect([&] { with_scratch(scratch.data(), 300); },
+         "rooted_tree: environment.memory has 300 bytes");
+  expect([&] { with_scratch(scratch.data() + 8, 90'000); }, "environment.memory must be aligned");
 #if RAMIFY_ON_CUDA
   expect([&] { (void)ramify::rooted_tree(tree_shape::of_parents(host), {.levels = out}); },
          "parents is ordinary host memory");

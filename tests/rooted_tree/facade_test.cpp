@@ -34,9 +34,9 @@ void expect_folds(const oracle& tree, const std::vector<T>& values, double toler
     tolerance = allowed;
     for (const route taken : routes) {
       std::vector<T> folds(values.size());
-      (void)ramify::leaffix<T>(shape, values, folds, combine, options_for(taken));
+      (void)ramify::leaffix<T>(shape, values, folds, combine, on_route(taken));
       BOOST_TEST(equal(folds, common::serial_leaffix(tree.lists, tree.parents, values, serial)));
-      (void)ramify::rootfix<T>(shape, values, folds, combine, options_for(taken));
+      (void)ramify::rootfix<T>(shape, values, folds, combine, on_route(taken));
       BOOST_TEST(equal(folds, common::serial_rootfix(tree.lists, tree.parents, values, serial)));
     }
   };
@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(it_numbers_a_forest) {
       const auto report = ramify::rooted_tree(
           tree_shape::of_children(tree.lists.offsets, tree.lists.children),
           {numbers.levels, numbers.subtree_sizes, numbers.preorder, numbers.postorder},
-          options_for(taken));
+          on_route(taken));
       BOOST_TEST((numbers == tree.numbers));
       BOOST_TEST(check_times(report, {RAMIFY_ON_CUDA != 0, RAMIFY_ON_CUDA != 0}) == "");
       BOOST_TEST(report.ran_on == backend_under_test());
@@ -101,18 +101,17 @@ BOOST_AUTO_TEST_CASE(it_rejects_bad_arguments) {
       std::invalid_argument, names("combine"));
   BOOST_CHECK_EXCEPTION(ramify::rootfix<double>(shape, folds, folds, ramify::tree_operator::sum),
                         std::invalid_argument, names("values and rootfix overlap"));
-  auto options = options_for(route::device);
-  options.route = static_cast<route>(9);
-  BOOST_CHECK_EXCEPTION(ramify::rooted_tree(shape, {.levels = three}, options),
-                        std::invalid_argument, names("route"));
-  options = options_for(route::device);
-  options.flat_loop = static_cast<ramify::flat_loop>(9);
-  BOOST_CHECK_EXCEPTION(ramify::rooted_tree(shape, {.levels = three}, options),
-                        std::invalid_argument, names("flat_loop"));
-  options = options_for(route::device);
-  options.backend = static_cast<ramify::backend>(9);
-  BOOST_CHECK_EXCEPTION(ramify::rooted_tree(shape, {.levels = three}, options),
-                        std::invalid_argument, names("backend"));
+  BOOST_CHECK_EXCEPTION(
+      ramify::rooted_tree(tree_shape::of_parents(parent_array{-1, -1}), ramify::tree_number_spans{},
+                          {.single_root = true}, on_route(route::device)),
+      std::invalid_argument, names("node 1 is a second root"));
+  const auto expect = [&](const ramify::environment& env, const char* what) {
+    BOOST_CHECK_EXCEPTION(ramify::rooted_tree(shape, {.levels = three}, env), std::invalid_argument,
+                          names(what));
+  };
+  expect({.route = static_cast<route>(9)}, "environment.route");
+  expect({.flat_loop = static_cast<ramify::flat_loop>(9)}, "environment.flat_loop");
+  expect({.backend = static_cast<ramify::backend>(9)}, "environment.backend");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

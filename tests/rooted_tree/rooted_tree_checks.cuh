@@ -48,11 +48,9 @@ inline std::vector<affine> values_for(std::size_t n) {
   return values;
 }
 
-inline ramify::rooted_tree_options options_for(ramify::route taken) {
-  ramify::rooted_tree_options options;
-  options.backend = backend_under_test();
-  options.route = taken;
-  return options;
+/// Returns an environment of the backend of this build.
+inline ramify::environment on_route(ramify::route taken) {
+  return {.backend = backend_under_test(), .route = taken};
 }
 
 /// All outputs of rooted_tree(), with affine maps as values. An empty array is not requested.
@@ -179,12 +177,12 @@ class device_call {
     return ramify::make_tree_folds<affine>(values_.data(), compose{}, outputs_.leaffix.data(),
                                            outputs_.rootfix.data());
   }
-  [[nodiscard]] ramify::scratch_memory scratch() const {
-    return {scratch_.data(), scratch_.size()};
-  }
-  [[nodiscard]] auto start(const ramify::rooted_tree_config& config,
-                           cudaStream_t stream = nullptr) const {
-    return ramify::rooted_tree_async(shape(), numbers(), folds(), stream, config, scratch());
+  [[nodiscard]] ramify::memory_ref scratch() const { return scratch_; }
+  /// Starts a run in the environment, with the scratch memory of this object.
+  [[nodiscard]] auto start(ramify::environment env,
+                           const ramify::rooted_tree_options& options = {}) const {
+    env.memory = scratch_;
+    return ramify::rooted_tree_async(shape(), numbers(), folds(), options, env);
   }
 
  private:
@@ -210,15 +208,14 @@ class device_call {
 /// unchanged.
 inline ramify::rooted_tree_report run_tree(const ramify::tree_shape& shape,
                                            const std::vector<affine>& values, tree_results& results,
-                                           const ramify::rooted_tree_options& options) {
+                                           const ramify::environment& env,
+                                           const ramify::rooted_tree_options& options = {}) {
   // While this lease is held, only the runs themselves release slots.
   static const ramify::slot_lease lease(2048);
-  const auto limits = scoped_limit(options.pending_launches);
   const device_call call(shape, values, results);
   ramify::rooted_tree_report report;
   try {
-    report = ramify::rooted_tree(call.shape(), call.numbers(), call.folds(), nullptr, options,
-                                 call.scratch());
+    report = call.start(env, options).get();
   } catch (...) {
     call.copy_outputs_to(results);
     throw;

@@ -11,7 +11,7 @@
 namespace data = boost::unit_test::data;
 using namespace tests;
 using common::forest_kind;
-using ramify::rooted_tree_options;
+using ramify::environment;
 using ramify::rooted_tree_report;
 using ramify::route;
 using ramify::tree_shape;
@@ -19,9 +19,9 @@ using ramify::tree_shape;
 namespace {
 
 rooted_tree_report check_run(const oracle& tree, const tree_shape& shape, tree_results requested,
-                             const rooted_tree_options& options) {
+                             const environment& env) {
   const std::uint64_t grids_before = ramify::cpu::grids_begun();
-  const rooted_tree_report report = run_tree(shape, tree.values, requested, options);
+  const rooted_tree_report report = run_tree(shape, tree.values, requested, env);
   if (!RAMIFY_ON_CUDA) {
     const std::uint64_t grids = ramify::cpu::grids_begun() - grids_before;
     BOOST_TEST(report.host_grids + report.child_grids == grids);
@@ -36,13 +36,13 @@ rooted_tree_report check_run(const oracle& tree, const tree_shape& shape, tree_r
 void check_all_inputs_and_routes(const oracle& tree, std::size_t pending_launches = 0) {
   const std::size_t n = tree.parents.size();
   for (const route taken : routes) {
-    auto options = options_for(taken);
-    options.pending_launches = pending_launches;
+    auto env = on_route(taken);
+    env.pending_launches = pending_launches;
     BOOST_TEST_CONTEXT(ramify::to_string(taken) << ", n = " << n) {
-      (void)check_run(tree, tree_shape::of_parents(tree.parents), all_outputs(n), options);
-      (void)check_run(tree, tree_shape::of_parents(tree.parents), orderless_outputs(n), options);
+      (void)check_run(tree, tree_shape::of_parents(tree.parents), all_outputs(n), env);
+      (void)check_run(tree, tree_shape::of_parents(tree.parents), orderless_outputs(n), env);
       (void)check_run(tree, tree_shape::of_children(tree.lists.offsets, tree.lists.children),
-                      all_outputs(n), options);
+                      all_outputs(n), env);
     }
   }
 }
@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(the_example_of_the_header) {
   const parent_array parents{-1, 0, 0, 1, -1};
   tree_results results = all_outputs(5);
   (void)run_tree(tree_shape::of_parents(parents), values_for(5), results,
-                 options_for(route::automatic));
+                 on_route(route::automatic));
   BOOST_TEST(results.levels == parent_array({0, 1, 1, 2, 0}), boost::test_tools::per_element());
   BOOST_TEST(results.subtree_sizes == parent_array({4, 2, 1, 1, 1}),
              boost::test_tools::per_element());
@@ -108,8 +108,8 @@ BOOST_AUTO_TEST_CASE(a_large_forest) {
     const oracle tree(common::make_parents(kind, n, 1));
     const auto shape = tree_shape::of_parents(tree.parents);
     BOOST_TEST_CONTEXT(common::to_string(kind)) {
-      (void)check_run(tree, shape, all_outputs(n), options_for(route::device));
-      const auto report = check_run(tree, shape, orderless_outputs(n), options_for(route::flat));
+      (void)check_run(tree, shape, all_outputs(n), on_route(route::device));
+      const auto report = check_run(tree, shape, orderless_outputs(n), on_route(route::flat));
       BOOST_TEST(report.ranking_levels > 2u);
     }
   }
@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(large_forests_in_any_order) {
         common::relabeled(common::make_parents(forest_kind::random, n, 2), 2)}) {
     const oracle tree(parents);
     (void)check_run(tree, tree_shape::of_children(tree.lists.offsets, tree.lists.children),
-                    all_outputs(n), options_for(route::automatic));
+                    all_outputs(n), on_route(route::automatic));
   }
 }
 
@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(children_in_the_given_order) {
   BOOST_TEST((reversed.leaffix != sorted.leaffix));
   for (const route taken : routes) {
     (void)check_run(reversed, tree_shape::of_children(lists.offsets, lists.children),
-                    all_outputs(3'000), options_for(taken));
+                    all_outputs(3'000), on_route(taken));
   }
 }
 
@@ -146,14 +146,14 @@ BOOST_AUTO_TEST_CASE(only_requested_outputs) {
   const oracle tree(common::make_parents(forest_kind::random, 5'000, 6));
   const auto shape = tree_shape::of_parents(tree.parents);
   const tree_results all = all_outputs(5'000);
-  const auto options = options_for(route::device);
+  const auto env = on_route(route::device);
   std::vector<std::uint64_t> grids;
   for (const tree_results& requested :
        {tree_results{}, tree_results{.levels = all.levels},
         tree_results{.subtree_sizes = all.subtree_sizes}, tree_results{.preorder = all.preorder},
         tree_results{.postorder = all.postorder}, tree_results{.leaffix = all.leaffix},
         tree_results{.rootfix = all.rootfix}}) {
-    const auto report = check_run(tree, shape, requested, options);
+    const auto report = check_run(tree, shape, requested, env);
     grids.push_back(report.host_grids + report.child_grids);
   }
   // No output, levels and sizes need the same grids. Orders also need a sort. Folds add grids.
@@ -197,7 +197,7 @@ BOOST_AUTO_TEST_CASE(without_launch_slots_the_host_launches) {
   const auto shape = tree_shape::of_parents(tree.parents);
   tree_results results = all_outputs(50'000);
   const all_slots_taken taken(*ramify::current_launch_limits().pending_launches);
-  const auto report = run_tree(shape, tree.values, results, options_for(route::device));
+  const auto report = run_tree(shape, tree.values, results, on_route(route::device));
   BOOST_TEST(tree.check(results) == "");
   BOOST_TEST(report.taken == route::device);
   BOOST_TEST(report.child_grids == 0u);
@@ -207,7 +207,7 @@ BOOST_AUTO_TEST_CASE(without_launch_slots_the_host_launches) {
 BOOST_AUTO_TEST_CASE(the_report_states_the_route) {
   const oracle tree(common::make_parents(forest_kind::path, 100'000, 1));
   const auto shape = tree_shape::of_parents(tree.parents);
-  auto report = check_run(tree, shape, all_outputs(100'000), options_for(route::device));
+  auto report = check_run(tree, shape, all_outputs(100'000), on_route(route::device));
   BOOST_TEST(report.taken == route::device);
   BOOST_TEST(report.route_reason == "requested");
   BOOST_TEST(report.child_grids > 10u);
@@ -215,10 +215,10 @@ BOOST_AUTO_TEST_CASE(the_report_states_the_route) {
   BOOST_TEST(report.deepest_level >= 6u);
   BOOST_TEST(report.rootfix_rounds == 17u);  // 2^17 > 99,999, the depth
   BOOST_TEST(report.scratch_bytes > scratch_bytes_of_parents(100'000));
-  report = check_run(tree, shape, all_outputs(100'000), options_for(route::flat));
+  report = check_run(tree, shape, all_outputs(100'000), on_route(route::flat));
   BOOST_TEST(report.taken == route::flat);
   BOOST_TEST(report.child_grids == 0u);
-  report = check_run(tree, shape, all_outputs(100'000), options_for(route::automatic));
+  report = check_run(tree, shape, all_outputs(100'000), on_route(route::automatic));
   if (RAMIFY_ON_CUDA) {  // by measured launch costs
     BOOST_TEST(report.route_reason.find("flat: about ") == 0u);
   } else {

@@ -71,9 +71,7 @@ BOOST_DATA_TEST_CASE(every_grid_of_a_blast_is_recorded,
                      subcycle) {
   if (tests::effort() < 0.1 && taken == route::flat) return;
   launch_trace trace;
-  auto options = small_blast(taken, subcycle);
-  options.trace = &trace;
-  ramify::amr_simulation blast(options);
+  ramify::amr_simulation blast(small_blast(subcycle), traced_by(trace, taken));
   const auto after_start = trace.count();
   BOOST_TEST(after_start == grids_of(blast.report()));
   blast.advance(tests::effort() < 1 ? 2 : 6);

@@ -111,13 +111,14 @@ inline std::set<std::string_view> kernels_of(const ramify::launch_trace& trace) 
   return names;
 }
 
-inline ramify::amr_options small_blast(ramify::route taken, bool subcycle) {
-  ramify::amr_options options = ramify::recommended_options(ramify::amr_problem::sedov, 2);
-  options.backend = tests::backend_under_test();
-  options.route = taken;
-  options.mesh.max_level = tests::effort() < 0.1 ? 1 : 2;
-  options.step.subcycle = subcycle;
-  return options;
+inline ramify::amr_setup small_blast(bool subcycle) {
+  ramify::amr_setup setup = ramify::recommended_setup(ramify::amr_problem::sedov, 2);
+  setup.options.mesh.max_level = tests::effort() < 0.1 ? 1 : 2;
+  setup.options.step.subcycle = subcycle;
+  return setup;
+}
+inline ramify::environment traced_by(ramify::launch_trace& trace, ramify::route taken) {
+  return {.backend = tests::backend_under_test(), .route = taken, .trace = &trace};
 }
 
 inline constexpr ramify::quicksort_strategy strategies[] = {ramify::quicksort_strategy::sample_sort,

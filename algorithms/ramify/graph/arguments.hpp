@@ -68,14 +68,15 @@ inline void check_source(const graph_view& graph, std::int64_t source) {
 /// \throws std::invalid_argument naming the field
 inline std::vector<argument_array> check_arguments(const graph_view& graph, std::int64_t source,
                                                    const bfs_arrays& results,
-                                                   const bfs_config& config) {
-  validate(config);
+                                                   const bfs_options& options) {
+  validate(options);
   auto arrays = check_shape(graph);
   check_source(graph, source);
-  const bool needs_in_edges =
-      config.direction == bfs_direction::bottom_up || config.direction == bfs_direction::optimizing;
+  const bool needs_in_edges = options.direction == bfs_direction::bottom_up ||
+                              options.direction == bfs_direction::optimizing;
   if (needs_in_edges && !graph.has_in_edges()) {
-    throw std::invalid_argument("bfs_config.direction " + std::string(to_string(config.direction)) +
+    throw std::invalid_argument("bfs_options.direction " +
+                                std::string(to_string(options.direction)) +
                                 " needs the edges by target: make the graph by "
                                 "graph_view::symmetric(), or by directed() with four arrays");
   }
@@ -91,8 +92,8 @@ template <edge_length T>
 std::vector<argument_array> check_arguments(const graph_view& graph, std::span<const T> weights,
                                             std::int64_t source,
                                             const basic_sssp_arrays<T>& results,
-                                            const sssp_config& config) {
-  validate(config);
+                                            const sssp_options& options) {
+  validate(options);
   auto arrays = check_shape(graph);
   check_source(graph, source);
   check_same_size("weights", weights.size(), "targets", graph.edges());
@@ -105,10 +106,10 @@ std::vector<argument_array> check_arguments(const graph_view& graph, std::span<c
 
 /// Checks the arguments of connected_components() or pagerank(), and returns the arrays of the
 /// call. `name` is the name of the output. \throws std::invalid_argument naming the field
-template <class T, class Config>
+template <class T, class Options>
 std::vector<argument_array> check_arguments(const graph_view& graph, const T* result,
-                                            const char* name, const Config& config) {
-  validate(config);
+                                            const char* name, const Options& options) {
+  validate(options);
   auto arrays = check_shape(graph);
   add_output(arrays, result, graph.vertices(), name);
   check_overlaps("graph", arrays);

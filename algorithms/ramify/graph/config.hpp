@@ -2,17 +2,20 @@
 #pragma once
 
 /// \file
-/// Graphs, configurations and reports of the graph algorithms. Plain C++.
+/// Graphs, options and reports of the graph algorithms. Plain C++.
 
 #include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <ostream>
 #include <ramify/runtime/arguments.hpp>
 #include <ramify/runtime/report.hpp>
 #include <span>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 namespace ramify {
 
@@ -99,12 +102,8 @@ enum class bfs_direction {
   return parse_choice<bfs_direction>("direction", text);
 }
 
-/// Configuration of all graph algorithms.
-struct graph_config {
-  ramify::route route = ramify::route::automatic;
-  /// How the flat route launches the rounds. automatic: a CUDA graph if the driver supports its
-  /// loops, else the host.
-  ramify::flat_loop flat_loop = ramify::flat_loop::automatic;
+/// Options of all graph algorithms.
+struct graph_options {
   edge_strategy strategy = edge_strategy::balanced;
   /// Only for child_grid and aggregated: a vertex with at least this number of edges is visited by
   /// a child grid. Without a launch slot, and on the flat route, the warp or the block that found
@@ -112,21 +111,17 @@ struct graph_config {
   std::uint32_t heavy_degree = 1024;
   /// false: the arrays are not checked, and a faulty graph causes undefined behavior.
   bool check_graph = true;
-  /// Receives all grids of the run when the run is complete; null: the run is not traced.
-  launch_trace* trace = nullptr;
 };
 
-/// Checks a configuration. \throws std::invalid_argument naming the field and its range
-inline void validate(const graph_config& config) {
-  check_enumerator(config.route, "graph_config.route");
-  check_enumerator(config.flat_loop, "graph_config.flat_loop");
-  check_enumerator(config.strategy, "graph_config.strategy");
-  detail::check_field(config.heavy_degree >= 1, "graph_config.heavy_degree", config.heavy_degree,
+/// Checks options. \throws std::invalid_argument naming the field and its range
+inline void validate(const graph_options& options) {
+  check_enumerator(options.strategy, "graph_options.strategy");
+  detail::check_field(options.heavy_degree >= 1, "graph_options.heavy_degree", options.heavy_degree,
                       "at least 1");
 }
 
-/// Configuration of breadth_first_search().
-struct bfs_config : graph_config {
+/// Options of breadth_first_search().
+struct bfs_options : graph_options {
   bfs_direction direction = bfs_direction::automatic;
   /// optimizing: a level is searched bottom-up if it has more than n / 16 edges, and if its number
   /// of edges times alpha exceeds the number of edges that no top-down level visited. Positive.
@@ -136,15 +131,15 @@ struct bfs_config : graph_config {
   double beta = 18;
 };
 
-/// Checks a configuration. \throws std::invalid_argument naming the field and its range
-inline void validate(const bfs_config& config) {
-  validate(static_cast<const graph_config&>(config));
-  check_enumerator(config.direction, "bfs_config.direction");
+/// Checks options. \throws std::invalid_argument naming the field and its range
+inline void validate(const bfs_options& options) {
+  validate(static_cast<const graph_options&>(options));
+  check_enumerator(options.direction, "bfs_options.direction");
   const auto check_positive = [](double value, const char* field) {
     detail::check_field(value > 0 && std::isfinite(value), field, value, "positive and finite");
   };
-  check_positive(config.alpha, "bfs_config.alpha");
-  check_positive(config.beta, "bfs_config.beta");
+  check_positive(options.alpha, "bfs_options.alpha");
+  check_positive(options.beta, "bfs_options.beta");
 }
 
 /// Outputs of a breadth-first search, arrays of n elements in device memory. A null array is not
@@ -156,8 +151,8 @@ struct bfs_arrays {
   std::int32_t* parents = nullptr;
 };
 
-/// Configuration of shortest_paths().
-struct sssp_config : graph_config {
+/// Options of shortest_paths().
+struct sssp_options : graph_options {
   /// The width of a bucket of distances. Vertices at distances within a bucket are visited in any
   /// order, so some are visited several times; each bucket takes at least one round. 0: the maximum
   /// width is computed from the mean degree and from the mean length of the first edge of each
@@ -166,11 +161,11 @@ struct sssp_config : graph_config {
   double delta = 0;
 };
 
-/// Checks a configuration. \throws std::invalid_argument naming the field and its range
-inline void validate(const sssp_config& config) {
-  validate(static_cast<const graph_config&>(config));
-  detail::check_field(config.delta >= 0 && std::isfinite(config.delta), "sssp_config.delta",
-                      config.delta, "0 (automatic) or positive and finite");
+/// Checks options. \throws std::invalid_argument naming the field and its range
+inline void validate(const sssp_options& options) {
+  validate(static_cast<const graph_options&>(options));
+  detail::check_field(options.delta >= 0 && std::isfinite(options.delta), "sssp_options.delta",
+                      options.delta, "0 (automatic) or positive and finite");
 }
 
 /// The types of the lengths of edges and of distances: float, double, std::uint64_t.
@@ -178,8 +173,14 @@ template <class T>
 concept edge_length =
     std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::uint64_t>;
 
-/// An empty braced list of lengths, `{}`. Such lengths have the type float.
-enum class no_edge_lengths {};
+/// The type of the lengths in an array, such as float for std::vector<float>.
+template <class Array>
+using length_in = std::remove_cvref_t<decltype(*std::data(std::declval<const Array&>()))>;
+
+/// An array of edge lengths: a std::span, std::vector, std::array.
+template <class Array>
+concept edge_lengths = edge_length<length_in<Array>> &&
+    std::convertible_to<const Array&, std::span<const length_in<Array>>>;
 
 /// Maximum distance in 64-bit integers. The largest integer, 2^64 - 1, stands for infinity.
 inline constexpr std::uint64_t max_path_length = ~std::uint64_t{0} - 2;
@@ -197,8 +198,8 @@ struct basic_sssp_arrays {
 /// Outputs of shortest_paths() for edge lengths of type float.
 using sssp_arrays = basic_sssp_arrays<float>;
 
-/// Configuration of pagerank().
-struct pagerank_config : graph_config {
+/// Options of pagerank().
+struct pagerank_options : graph_options {
   /// The probability that the random walk follows an edge, in [0, 1). Otherwise, and at vertices
   /// without edges, the walk continues at a random vertex.
   double damping = 0.85;
@@ -208,15 +209,15 @@ struct pagerank_config : graph_config {
   std::uint32_t max_iterations = 100;  ///< at least 1
 };
 
-/// Checks a configuration. \throws std::invalid_argument naming the field and its range
-inline void validate(const pagerank_config& config) {
-  validate(static_cast<const graph_config&>(config));
+/// Checks options. \throws std::invalid_argument naming the field and its range
+inline void validate(const pagerank_options& options) {
+  validate(static_cast<const graph_options&>(options));
   using detail::check_field;
-  check_field(config.damping >= 0 && config.damping < 1, "pagerank_config.damping", config.damping,
-              "in [0, 1)");
-  check_field(config.tolerance > 0, "pagerank_config.tolerance", config.tolerance, "positive");
-  check_field(config.max_iterations >= 1, "pagerank_config.max_iterations", config.max_iterations,
-              "at least 1");
+  check_field(options.damping >= 0 && options.damping < 1, "pagerank_options.damping",
+              options.damping, "in [0, 1)");
+  check_field(options.tolerance > 0, "pagerank_options.tolerance", options.tolerance, "positive");
+  check_field(options.max_iterations >= 1, "pagerank_options.max_iterations",
+              options.max_iterations, "at least 1");
 }
 
 /// Report of all graph algorithms.

@@ -114,6 +114,8 @@ struct graph_program : runtime::chain_link {
   using search_type = Search_;
   using state_type = typename Search_::state;
   static constexpr bool has_children = has_children_;
+  /// Whether rounds may be thin: those of a search, unless the strategy launches child grids.
+  static constexpr bool has_thin_rounds = !has_children && requires(Search_ of) { of.thin_edges; };
   static constexpr auto join =
       has_children ? runtime::chain_join::tail_launch : runtime::chain_join::last_block;
 
@@ -321,7 +323,9 @@ __host__ __device__ void graph_program<Search_, has_children_>::launch_step(cons
     const unsigned blocks = blocks_for(strategy, s.frontier(), most);
     grids.unordered(visit_edges<graph_program>, {blocks, tuning::threads}, *this);
   } else if (due == graph_phase::thin) {
-    grids.unordered(visit_thin_edges<true, graph_program>, {1, tuning::thin_threads}, *this);
+    if constexpr (has_thin_rounds) {
+      grids.unordered(visit_thin_edges<true, graph_program>, {1, tuning::thin_threads}, *this);
+    }
   } else {
     Search_::phases::with(due, [&](auto* phase) {
       grids.unordered(visit_vertices<std::remove_pointer_t<decltype(phase)>, graph_program>,

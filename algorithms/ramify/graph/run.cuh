@@ -11,12 +11,10 @@
 #include <ramify/graph/arguments.hpp>
 #include <ramify/graph/rounds.cuh>
 #include <ramify/runtime/buffer.cuh>
-#include <ramify/runtime/phase_range.cuh>
 #include <ramify/runtime/residency.cuh>
-#include <stdexcept>
+#include <ramify/runtime/started_run.cuh>
 #include <string>
-#include <utility>
-#include <variant>
+#include <vector>
 
 namespace ramify::detail::graph::inline RAMIFY_BUILD {
 
@@ -27,8 +25,8 @@ namespace ramify::detail::graph::inline RAMIFY_BUILD {
 
 /// Returns the maximum number of edges of a thin round, which one block runs. Only balanced has
 /// thin rounds, because one block alone visits edges as balanced does.
-[[nodiscard]] inline unsigned thin_edges_of(const graph_config& config) {
-  return config.strategy == edge_strategy::balanced ? tuning::thin_edges : 0;
+[[nodiscard]] inline unsigned thin_edges_of(const graph_options& options) {
+  return options.strategy == edge_strategy::balanced ? tuning::thin_edges : 0;
 }
 
 /// Returns the launches of ten rounds on each route.
@@ -41,38 +39,33 @@ namespace ramify::detail::graph::inline RAMIFY_BUILD {
       {.host_launches = 2, .graph_iterations = rounds, .graph_loops = 1}, by_kernels, route::flat};
 }
 
+/// Returns "array[index] is element", and waits for the stream to read the element.
+/// \throws cuda_error
+template <class T>
+std::string faulty_element(const char* array, const T* elements, edge_count index,
+                           cudaStream_t stream) {
+  return array + ("[" + std::to_string(index)) + "] is " +
+         std::to_string(read_back(elements + index, stream, "reading a faulty element"));
+}
+
 /// Throws an exception for the first fault, if there is one. Then it waits for the stream, to read
-/// the faulty element.
-/// \throws std::invalid_argument, cuda_error
-template <class Weights>
-void throw_fault(const graph_faults& found, const graph_view& graph, const Weights& weights,
-                 cudaStream_t stream) {
-  const auto entry = [&](const auto& array, edge_count index) {
-    return std::to_string(read_back(&array[index], stream, "reading a faulty element"));
-  };
-  const auto name = [](const char* array, edge_count index) {
-    return array + ("[" + std::to_string(index)) + "] is ";
-  };
+/// the faulty element. \throws std::invalid_argument, cuda_error
+inline void throw_fault(const graph_faults& found, const graph_view& graph, cudaStream_t stream) {
   const auto check_offset = [&](edge_count index, const auto& offsets, const char* array) {
     if (index == no_index) return;
-    refuse(name(array, index) + entry(offsets, index) +
+    refuse(faulty_element(array, offsets.data(), index, stream) +
            "; offsets must begin with 0, never decrease, and end with the number of edges, " +
            std::to_string(graph.edges()));
   };
   const auto check_vertex = [&](edge_count index, const auto& vertices, const char* array) {
     if (index == no_index) return;
-    refuse(name(array, index) + entry(vertices, index) + "; it must be in [0, " +
+    refuse(faulty_element(array, vertices.data(), index, stream) + "; it must be in [0, " +
            std::to_string(graph.vertices()) + ")");
   };
   check_offset(found.offset, graph.offsets, "offsets");
   check_vertex(found.target, graph.targets, "targets");
   check_offset(found.in_offset, graph.in_offsets, "in_offsets");
   check_vertex(found.in_source, graph.in_sources, "in_sources");
-  if constexpr (std::is_pointer_v<Weights>) {
-    if (found.weight == no_index) return;
-    refuse(name("weights", found.weight) + entry(weights, found.weight) +
-           "; it must be at least 0");
-  }
 }
 
 /// The scratch memory of a run, in parts.
@@ -96,53 +89,62 @@ struct graph_memory {
   Search search;
 };
 
+/// The beginning of a run: checks that kernels can access the arrays of the call, and chooses the
+/// route. \throws std::invalid_argument, unavailable, cuda_error
+struct graph_setup : runtime::run_setup {
+  graph_setup(const char* name, const std::vector<argument_array>& arrays, const graph_view& graph,
+              const graph_options& options, const environment& env)
+      : run_setup(name, env) {
+    check_device_access("graph", arrays);
+    if (graph.vertices() == 0) return;
+    constexpr unsigned slots_needed = 2;  // of the driver and of a step
+    choose_route(slots_needed, plans_of_rounds(options.strategy, by_host()));
+  }
+};
+
+template <class Search>
+using basic_search_run = runtime::device_run<typename Search::report_type, graph_memory<Search>>;
+
 /// Returns the size of a run's scratch memory, in bytes. \throws std::invalid_argument
 template <class Search>
-[[nodiscard]] std::size_t scratch_bytes(const graph_view& graph, const graph_config& config) {
+[[nodiscard]] std::size_t scratch_bytes(const graph_view& graph, const graph_options& options) {
   check_count("vertices", graph.vertices(), max_graph_vertices);
-  return runtime::basic_run<graph_memory<Search>>::scratch_bytes(graph.vertices(), config.strategy);
+  return basic_search_run<Search>::scratch_bytes(graph.vertices(), options.strategy);
 }
 
-/// A run of an algorithm on a graph of at least one vertex.
-template <class Search>
-class search_run : public runtime::basic_run<graph_memory<Search>> {
-  template <bool has_children>
-  using chain_of = runtime::launch_chain<graph_program<Search, has_children>>;
-  using chains = std::variant<chain_of<false>, chain_of<true>>;
+/// A run of an algorithm on a graph of at least one vertex. `has_children` is whether the strategy
+/// launches child grids.
+template <class Search, bool has_children>
+class search_run final : public basic_search_run<Search> {
+  using program = graph_program<Search, has_children>;
+  using report_type = typename Search::report_type;
 
  public:
-  search_run(const runtime::run_setup& setup, const graph_view& graph, const graph_config& config,
+  search_run(const graph_setup& setup, const graph_view& graph, const graph_options& options,
              const Search& search)
-      : runtime::basic_run<graph_memory<Search>>(setup, graph.vertices(), config.strategy, search),
-        name_(setup.algorithm),
+      : basic_search_run<Search>(setup, graph.vertices(), options.strategy, search),
         graph_(graph),
-        chain_(has_child_grids(config.strategy) ? make_chain<true>(config, setup.loop)
-                                                : make_chain<false>(config, setup.loop)) {
+        chain_(this->control, program_of(options), setup.loop) {
     auto first = this->parts.search.first_state(graph);
-    if (!config.check_graph) first.last = graph_phase::check;
-    const auto start = [&](auto& chain) {
-      chain.write_state(first);
-      chain.start(first);
-    };
-    std::visit(start, chain_);
+    if (!options.check_graph) first.last = graph_phase::check;
+    chain_.write_state(first);
+    chain_.start(first);
   }
 
-  /// Waits for the run and returns the report. Throws if the graph is faulty.
-  typename Search::report_type get() {
-    const cudaStream_t stream = this->control.stream();
-    runtime::require_not_captured(stream, name_);
-    const auto finish = [](auto& chain) {
-      chain.finish();
-      return chain.state();
-    };
-    const auto state = std::visit(finish, chain_);
-    typename Search::report_type report;
-    static_cast<run_report&>(report) = this->end();
+ private:
+  report_type finish() override {
+    chain_.finish();
+    const auto& state = chain_.state();
     const Search& search = this->parts.search;
+    report_type report;
+    static_cast<run_report&>(report) = this->end();
+    throw_fault(state.faults, graph_, this->choices.stream);
     if constexpr (requires { search.weights; }) {
-      throw_fault(state.faults, graph_, search.weights, stream);
-    } else {
-      throw_fault(state.faults, graph_, nullptr, stream);
+      if (state.faults.weight != no_index) {
+        refuse(
+            faulty_element("weights", search.weights, state.faults.weight, this->choices.stream) +
+            "; it must be at least 0");
+      }
     }
     report.vertices = graph_.vertices();
     report.edges = graph_.edges();
@@ -151,10 +153,7 @@ class search_run : public runtime::basic_run<graph_memory<Search>> {
     return report;
   }
 
- private:
-  template <bool has_children>
-  [[nodiscard]] chains make_chain(const graph_config& config, const runtime::loop_choice& loop) {
-    using program = graph_program<Search, has_children>;
+  [[nodiscard]] program program_of(const graph_options& options) const {
     const graph_memory<Search>& taken = this->parts;
     program made;
     made.state = taken.state;
@@ -163,74 +162,35 @@ class search_run : public runtime::basic_run<graph_memory<Search>> {
     made.vertices = static_cast<unsigned>(graph_.vertices());
     made.edges = graph_.edges();
     std::copy(taken.lists, taken.lists + 2, made.lists);
-    made.strategy = config.strategy;
-    made.children.heavy_degree = config.heavy_degree;
+    made.strategy = options.strategy;
+    made.children.heavy_degree = options.heavy_degree;
     made.children.aggregated = taken.aggregated;
     made.children.max_blocks =
         tuning::waves * resident_blocks(visit_edges<program>, tuning::threads, 0);
-    made.checks_graph = config.check_graph;
+    made.checks_graph = options.check_graph;
     made.search = taken.search;
-    return chains(std::in_place_type<chain_of<has_children>>, this->control, made, loop);
+    return made;
   }
 
-  const char* name_;
   graph_view graph_;
-  chains chain_;
+  runtime::launch_chain<program> chain_;
 };
+
+/// Starts a run. `arrays` are those of the call; `search` has the arguments of the algorithm.
+template <class Search>
+[[nodiscard]] async_run<typename Search::report_type> start_search(
+    const char* name, const std::vector<argument_array>& arrays, const graph_view& graph,
+    const graph_options& options, const Search& search, const environment& env) {
+  const graph_setup setup(name, arrays, graph, options, env);
+  if constexpr (!requires { search.source; }) {  // a source is a vertex
+    if (graph.vertices() == 0) {
+      return run_without_work(setup, typename Search::report_type{}, "there are no vertices");
+    }
+  }
+  if (has_child_grids(options.strategy)) {
+    return std::make_unique<search_run<Search, true>>(setup, graph, options, search);
+  }
+  return std::make_unique<search_run<Search, false>>(setup, graph, options, search);
+}
 
 }  // namespace ramify::detail::graph::inline RAMIFY_BUILD
-
-namespace ramify::inline RAMIFY_BUILD {
-
-/// A run of a graph algorithm. Movable; get() of a moved-from run throws std::logic_error. If the
-/// run is destroyed before get(), it does not wait, and faults of the graph are not reported.
-template <class Search>
-class [[nodiscard("call get(): it waits, checks and reports")]] graph_run {
- public:
-  /// Starts a run; see breadth_first_search_async(). `arrays` are those of the call. `search` has
-  /// the arguments of the algorithm.
-  graph_run(const char* name, const auto& arrays, const graph_view& graph,
-            const graph_config& config, const Search& search, cudaStream_t stream,
-            const scratch_memory& scratch)
-      : is_empty_(graph.vertices() == 0), result_(name) {
-    const relaxed_capture_scope relaxed;  // driver queries do not affect a captured stream
-    detail::run_setup setup(name, config, "graph_config.flat_loop", stream, scratch);
-    result_ = detail::result_state(name, setup.captured);
-    check_device_access("graph", arrays);
-    if (is_empty_) return;
-    if (setup.captured && config.trace != nullptr) {
-      throw unavailable(std::string(name) + ": a graph cannot capture the recording of a trace");
-    }
-    constexpr unsigned slots_needed = 2;  // of the driver and of a step
-    setup.choose_route(slots_needed,
-                       detail::graph::plans_of_rounds(config.strategy, setup.by_host()));
-    run_ = std::make_unique<detail::graph::search_run<Search>>(setup, graph, config, search);
-  }
-
-  /// Waits for the run, launches the grids that kernels could not launch, and returns the report.
-  /// Throws if the graph is faulty. Call it once. If a CUDA graph has captured the run, call it
-  /// after each launch of the CUDA graph, or after the last one.
-  /// \throws std::invalid_argument, cuda_error, device_launch_error; see Errors of graph.cuh;
-  ///         std::logic_error while the stream is being captured, for a further call, and for a
-  ///         moved-from run
-  typename Search::report_type get() {
-    const auto call = result_.begin_get();
-    const phase_range range("graph: get");
-    if (is_empty_) {
-      typename Search::report_type report;
-      static_cast<run_report&>(report) =
-          report_of_this_build({route::flat, "there are no vertices"});
-      return report;
-    }
-    auto report = run_->get();
-    if (!run_->captured) run_.reset();
-    return report;
-  }
-
- private:
-  bool is_empty_;
-  detail::result_state result_;
-  std::unique_ptr<detail::graph::search_run<Search>> run_;
-};
-
-}  // namespace ramify::inline RAMIFY_BUILD

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Input, output, configuration and report of rooted_tree(). Plain C++.
+/// Input, output, options and report of rooted_tree(). Plain C++.
 
 #include <cstddef>
 #include <cstdint>
@@ -104,22 +104,10 @@ template <class T, class Combine>
   return {values, combine, leaffix, rootfix};
 }
 
-/// Configuration of both interfaces; rooted_tree_options of the facade derives from it.
-struct rooted_tree_config {
-  ramify::route route = ramify::route::automatic;
-  /// How the flat route launches the rounds of rootfix after the first ten. The automatic choice is
-  /// the host, or a graph if the stream is being captured.
-  ramify::flat_loop flat_loop = ramify::flat_loop::automatic;
+/// Options of both interfaces.
+struct rooted_tree_options {
   bool single_root = false;  ///< a second root is an error
-  /// Receives all grids of the run when the run is complete; null: the run is not traced.
-  launch_trace* trace = nullptr;
 };
-
-/// Checks a configuration. \throws std::invalid_argument naming the field and its range
-inline void validate(const rooted_tree_config& config) {
-  check_enumerator(config.route, "rooted_tree_config.route");
-  check_enumerator(config.flat_loop, "rooted_tree_config.flat_loop");
-}
 
 struct rooted_tree_report : run_report {
   std::uint64_t nodes = 0;
@@ -140,7 +128,7 @@ inline std::ostream& operator<<(std::ostream& out, const rooted_tree_report& r) 
 namespace ramify::detail::rooted_tree {
 
 /// Checks the sizes of a forest. \throws std::invalid_argument
-inline void check_shape(const tree_shape& shape, const rooted_tree_config& config) {
+inline void check_shape(const tree_shape& shape, const rooted_tree_options& options) {
   const auto fail = [](const std::string& what) {
     throw std::invalid_argument("rooted_tree: " + what);
   };
@@ -159,18 +147,17 @@ inline void check_shape(const tree_shape& shape, const rooted_tree_config& confi
     fail(std::to_string(shape.children.size()) + " children, but only " +
          std::to_string(shape.nodes) + " nodes: at least one node is a child twice");
   }
-  if (shape.nodes == 0 && config.single_root) fail("single_root is set, and there are no nodes");
+  if (shape.nodes == 0 && options.single_root) fail("single_root is set, and there are no nodes");
 }
 
-/// Checks the configuration, the sizes of the forest, and that no output shares memory with another
-/// array. Returns the arrays of the call.
+/// Checks the sizes of the forest, and that no output shares memory with another array. Returns the
+/// arrays of the call.
 /// \throws std::invalid_argument naming the field, or two arrays that overlap
 template <class T, class Combine>
 std::vector<argument_array> check_arrays(const tree_shape& shape, const tree_number_arrays& numbers,
                                          const tree_folds<T, Combine>& folds,
-                                         const rooted_tree_config& config) {
-  validate(config);
-  check_shape(shape, config);
+                                         const rooted_tree_options& options) {
+  check_shape(shape, options);
   std::vector<argument_array> arrays;
   add_input(arrays, shape.parents, "parents");
   add_input(arrays, shape.offsets, "offsets");

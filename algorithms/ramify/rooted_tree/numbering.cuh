@@ -16,9 +16,10 @@ namespace ramify::detail::rooted_tree::inline RAMIFY_BUILD {
 class tree_numbering {
  public:
   /// If `needs_ranges`, preorder and subtree sizes are computed even if they are not requested.
+  /// `sort_loop` is the loop of the sort on the flat route.
   tree_numbering(const tree_shape& shape, const tree_number_arrays& requested, bool needs_ranges,
-                 bool single_root)
-      : shape_(shape), needs_ranges_(needs_ranges) {
+                 bool single_root, flat_loop sort_loop)
+      : shape_(shape), needs_ranges_(needs_ranges), sort_loop_(sort_loop) {
     program_.single_root = single_root;
     program_.numbers = requested;
     program_.nodes = static_cast<unsigned>(shape.nodes);
@@ -57,43 +58,43 @@ class tree_numbering {
   }
 
   /// Puts the numbering into the stream. \throws cuda_error
-  void start(const runtime::run_setup& setup) {
+  void start(const runtime::run_choices& choices) {
     const phase_range range("rooted_tree: number");
-    stage_.emplace(control_memory_, setup, program_);
+    stage_.emplace(control_memory_, choices, program_);
     stage_->chain.write_state({});
-    if (needs_edges()) sort_ = start_sort(setup, *stage_);
+    if (needs_edges()) sort_ = start_sort(choices, *stage_);
     stage_->start({});
   }
 
   /// Waits until the forest is numbered. Returns the report, which includes the sort. If the forest
-  /// is faulty, no number is written. Call it once for a run. If a graph has captured the run, call
-  /// it once after each launch of the graph.
+  /// is faulty, no number is written. If a graph has captured the run, call it once after each launch
+  /// of the graph.
   /// \throws std::invalid_argument naming the node; cuda_error, device_launch_error
-  run_report finish(const runtime::run_setup& setup) {
-    run_report sort_report;
-    if (sort_) sort_report = sort_->get();
+  run_report finish(const runtime::run_choices& choices) {
+    if (sort_) {
+      sort_report_ = sort_->get();
+      if (!choices.captured) sort_.reset();
+    }
     run_report report = stage_->finish();
-    add_part(report, sort_report, "the sort");
+    add_part(report, sort_report_, "the sort");
     tree_state found = stage_->chain.state();
     if (found.unsorted != 0) {
       // Kernels had not completed the sort, so they did not link the tour. The host sorts again,
       // completes this sort, and links the tour.
-      stage<tour_program> second_stage(control_memory_, setup, program_);
+      stage<tour_program> second_stage(control_memory_, choices, program_);
       second_stage.chain.write_state({});
-      add_part(report, start_sort(setup, second_stage).get());
+      add_part(report, start_sort(choices, second_stage).get());
       second_stage.start({});
       add_part(report, second_stage.finish());
       found = second_stage.chain.state();
     }
-    throw_fault(found.faults, setup.stream);
+    throw_fault(found.faults, choices.stream);
     return report;
   }
 
   [[nodiscard]] const tour_program& program() const { return program_; }
 
  private:
-  using sort_run = decltype(quicksort_async(static_cast<tree_edge*>(nullptr), 0, ascending{}));
-
   [[nodiscard]] bool is_by_children() const { return !shape_.offsets.empty(); }
 
   /// Only preorder and postorder depend on the order of siblings.
@@ -103,12 +104,13 @@ class tree_numbering {
   }
 
   /// Launches the kernels that make the edges, and starts to sort those that are not in order.
-  sort_run start_sort(const runtime::run_setup& setup, stage<tour_program>& tour) {
+  async_run<quicksort_report> start_sort(const runtime::run_choices& choices,
+                                         stage<tour_program>& tour) {
     make_edges(tour);
     const std::size_t sorted = program_.sorted_from;
-    return quicksort_async(program_.edges + sorted, shape_.nodes - sorted, ascending{},
-                           setup.stream, {.route = setup.wanted, .trace = setup.trace},
-                           sort_scratch_);
+    environment env = choices.of_part(sort_scratch_);
+    env.flat_loop = sort_loop_;
+    return quicksort_async(program_.edges + sorted, shape_.nodes - sorted, ascending{}, env);
   }
 
   void make_edges(stage<tour_program>& tour) {
@@ -162,12 +164,14 @@ class tree_numbering {
 
   tree_shape shape_;
   bool needs_ranges_;
+  flat_loop sort_loop_;
   tour_program program_{};
   std::byte* control_memory_ = nullptr;
   std::int32_t* parents_ = nullptr;  // made from child lists
-  scratch_memory sort_scratch_;
+  memory_ref sort_scratch_;
   std::optional<stage<tour_program>> stage_;
-  std::optional<sort_run> sort_;
+  std::optional<async_run<quicksort_report>> sort_;
+  run_report sort_report_;
 };
 
 }  // namespace ramify::detail::rooted_tree::inline RAMIFY_BUILD

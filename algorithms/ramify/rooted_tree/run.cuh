@@ -11,8 +11,8 @@
 #include <ramify/rooted_tree/config.hpp>
 #include <ramify/rooted_tree/folds.cuh>
 #include <ramify/rooted_tree/numbering.cuh>
-#include <stdexcept>
-#include <string>
+#include <ramify/runtime/phase_range.cuh>
+#include <ramify/runtime/started_run.cuh>
 
 namespace ramify::detail::rooted_tree::inline RAMIFY_BUILD {
 
@@ -40,24 +40,24 @@ class tree_folding {
   }
 
   /// Puts the folding into the stream, after the numbering. \throws cuda_error, unavailable
-  void start(const runtime::run_setup& setup, const tour_program& numbering) {
+  void start(const runtime::run_choices& choices, const tour_program& numbering) {
     if (!program_.wanted.is_requested()) return;
     const phase_range range("rooted_tree: fold");
     program_.parents = numbering.parents;
     program_.preorder = numbering.numbers.preorder;
     program_.subtree_sizes = numbering.numbers.subtree_sizes;
     numbering_ = &numbering;
-    start(stage_.emplace(control_memory_, setup, program_));
+    start(stage_.emplace(control_memory_, choices, program_));
   }
 
   /// Waits until the values are folded; after finish() of the numbering. Adds to the report.
   /// Returns the number of rounds of pointer doubling. \throws cuda_error, device_launch_error
-  std::uint32_t finish(const runtime::run_setup& setup, run_report& report) {
+  std::uint32_t finish(const runtime::run_choices& choices, run_report& report) {
     if (!program_.wanted.is_requested()) return 0;
     const fold_state folded = finish(*stage_, report);
     if (!folded.did_not_begin()) return folded.due.level;
     // The host completed the numbering after the folding had its place in the stream.
-    stage<program> again(control_memory_, setup, program_);
+    stage<program> again(control_memory_, choices, program_);
     start(again);
     return finish(again, report).due.level;
   }
@@ -91,8 +91,9 @@ class tree_folding {
 template <class T, class Combine>
 struct tree_parts {
   tree_parts(memory_layout& memory, const tree_shape& shape, const tree_number_arrays& numbers,
-             const tree_folds<T, Combine>& folds, bool single_root)
-      : numbering(shape, numbers, folds.leaffix != nullptr, single_root),
+             const tree_folds<T, Combine>& folds, bool single_root = false,
+             flat_loop sort_loop = flat_loop::automatic)
+      : numbering(shape, numbers, folds.leaffix != nullptr, single_root, sort_loop),
         folding(shape.nodes, folds) {
     numbering.take_persistent(memory);
     folding.take_persistent(memory);
@@ -112,7 +113,7 @@ template <class T, class Combine>
 [[nodiscard]] std::size_t scratch_bytes(const tree_shape& shape, const tree_number_arrays& numbers,
                                         const tree_folds<T, Combine>& folds) {
   if (shape.nodes == 0) return 0;
-  return layout_bytes<tree_parts<T, Combine>>(shape, numbers, folds, false);
+  return layout_bytes<tree_parts<T, Combine>>(shape, numbers, folds);
 }
 
 /// Returns the launches of ten steps on each route, about as many as a numbering of 10^6 nodes of
@@ -124,78 +125,52 @@ template <class T, class Combine>
           route::flat};
 }
 
-}  // namespace ramify::detail::rooted_tree::inline RAMIFY_BUILD
-
-namespace ramify::inline RAMIFY_BUILD {
-
-/// A run of rooted_tree_async(). Movable; get() of a moved-from run throws std::logic_error. If the
-/// run is destroyed before get(), the destructor neither waits nor checks.
-template <class Folds>
-class rooted_tree_run;
-
+/// A run on a forest of at least one node.
 template <class T, class Combine>
-class [[nodiscard(
-    "call get(): it waits, checks and reports")]] rooted_tree_run<tree_folds<T, Combine>> {
+class tree_run final : public runtime::memory_run<rooted_tree_report, tree_parts<T, Combine>> {
  public:
-  /// Starts a run; see rooted_tree_async().
-  rooted_tree_run(const tree_shape& shape, const tree_number_arrays& numbers,
-                  const tree_folds<T, Combine>& folds, cudaStream_t stream,
-                  const rooted_tree_config& config, scratch_memory scratch) {
-    const phase_range range("rooted_tree: start");
-    namespace internal = detail::rooted_tree;
-    check_device_access("rooted_tree", internal::check_arrays(shape, numbers, folds, config));
-    const relaxed_capture_scope relaxed;  // driver queries do not affect a captured stream
-    detail::run_setup setup("rooted_tree", config, "rooted_tree_config.flat_loop", stream, scratch);
-    result_ = detail::result_state(setup.algorithm, setup.captured);
-    // H100: the last 10 rounds of a path of 10^6 nodes take 60 us more in a graph.
-    setup.prefer_host("the host launches several rounds before each read of the state");
-    setup.choice = choose_route(config.route, setup.limit, 1, internal::plans(), stream);
-    is_empty_ = shape.nodes == 0;
-    if (is_empty_) return;
-    if (setup.captured && config.trace != nullptr) {
-      throw unavailable("rooted_tree: a graph cannot capture the recording of a trace");
-    }
-    run_.reset(new run{
-        setup, {scratch, stream, setup.algorithm, shape, numbers, folds, config.single_root}});
-    auto& parts = run_->memory.parts;
-    parts.numbering.start(setup);
-    parts.folding.start(setup, parts.numbering.program());
-  }
-
-  /// Waits for the run, completes what kernels could not launch, checks the forest, and returns the
-  /// report. Call it once; of a run that a graph has captured, after each launch of the graph, or
-  /// after the last one.
-  /// \throws std::invalid_argument, cuda_error, device_launch_error; see Errors of rooted_tree.cuh;
-  ///         std::logic_error while the stream is being captured, for a further call, and for a
-  ///         moved-from run
-  rooted_tree_report get() {
-    const auto call = result_.begin_get();
-    const phase_range range("rooted_tree: get");
-    rooted_tree_report report;
-    if (is_empty_) {
-      static_cast<run_report&>(report) = report_of_this_build({route::flat, "there are no nodes"});
-      return report;
-    }
-    auto& [setup, memory] = *run_;
-    auto& parts = memory.parts;
-    detail::runtime::require_not_captured(setup.stream, "rooted_tree");
-    static_cast<run_report&>(report) = parts.numbering.finish(setup);
-    report.rootfix_rounds = parts.folding.finish(setup, report);
-    report.nodes = parts.numbering.program().nodes;
-    report.ranking_levels = parts.numbering.program().top + 1;
-    report.scratch_bytes = memory.scratch.size();
-    if (!setup.captured) run_.reset();
-    return report;
+  /// Puts the numbering and the folding into the stream. `sort_loop` is the loop of the sort.
+  tree_run(const runtime::run_setup& setup, const tree_shape& shape,
+           const tree_number_arrays& numbers, const tree_folds<T, Combine>& folds,
+           const rooted_tree_options& options, flat_loop sort_loop)
+      : runtime::memory_run<rooted_tree_report, tree_parts<T, Combine>>(
+            setup, shape, numbers, folds, options.single_root, sort_loop) {
+    this->parts.numbering.start(setup);
+    this->parts.folding.start(setup, this->parts.numbering.program());
   }
 
  private:
-  struct run {
-    detail::run_setup setup;
-    run_memory<detail::rooted_tree::tree_parts<T, Combine>> memory;
-  };
-  bool is_empty_ = false;
-  std::unique_ptr<run> run_;
-  detail::result_state result_{"rooted_tree"};
+  rooted_tree_report finish() override {
+    auto& [numbering, folding] = this->parts;
+    rooted_tree_report report;
+    static_cast<run_report&>(report) = numbering.finish(this->choices);
+    report.rootfix_rounds = folding.finish(this->choices, report);
+    report.nodes = numbering.program().nodes;
+    report.ranking_levels = numbering.program().top + 1;
+    report.scratch_bytes = this->memory.scratch.size();
+    return report;
+  }
 };
 
-}  // namespace ramify::inline RAMIFY_BUILD
+/// Starts a run; see rooted_tree_async().
+template <class T, class Combine>
+[[nodiscard]] async_run<rooted_tree_report> start_tree(const tree_shape& shape,
+                                                       const tree_number_arrays& numbers,
+                                                       const tree_folds<T, Combine>& folds,
+                                                       const rooted_tree_options& options,
+                                                       const environment& env) {
+  const phase_range range("rooted_tree: start");
+  const auto arrays = check_arrays(shape, numbers, folds, options);
+  runtime::run_setup setup("rooted_tree", env);
+  check_device_access(setup.algorithm, arrays);
+  if (shape.nodes == 0) {
+    return run_without_work(setup, rooted_tree_report{}, "there are no nodes");
+  }
+  // H100: the last 10 rounds of a path of 10^6 nodes take 60 us more in a graph.
+  setup.prefer_host("the host launches several rounds before each read of the state");
+  setup.choose_route(1, plans());
+  return std::make_unique<tree_run<T, Combine>>(setup, shape, numbers, folds, options,
+                                                env.flat_loop);
+}
+
+}  // namespace ramify::detail::rooted_tree::inline RAMIFY_BUILD

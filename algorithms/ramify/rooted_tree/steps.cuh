@@ -123,8 +123,8 @@ __device__ void for_each_in_tile(std::size_t count, Visit visit) {
 /// control.
 template <class Program>
 struct stage {
-  stage(void* control_memory, const runtime::run_setup& setup, const Program& program)
-      : control(control_memory, setup), chain(control, program, setup.loop) {}
+  stage(void* control_memory, const runtime::run_choices& choices, const Program& program)
+      : control(control_memory, choices), chain(control, program, choices.loop) {}
   stage(const stage&) = delete;
   stage& operator=(const stage&) = delete;
 

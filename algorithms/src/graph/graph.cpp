@@ -14,67 +14,60 @@ T* data_of(std::span<T> output, const graph_view& graph, const char* name) {
   return detail::element_count{"graph", graph.vertices(), "vertices"}.data_of(output, name);
 }
 
-/// Checks the arguments of shortest_paths(), and runs it on a backend.
-template <edge_length T>
-sssp_report paths_of_type(const graph_view& graph, std::span<const T> weights, std::int64_t source,
-                          const basic_sssp_spans<T>& results, const sssp_options& options) {
-  check_enumerator(options.backend, "sssp_options.backend");
-  const basic_sssp_arrays<T> arrays{data_of(results.distances, graph, "distances"),
-                                    data_of(results.parents, graph, "parents")};
-  static_cast<void>(detail::graph::check_arguments(graph, weights, source, arrays, options));
-  return detail::facade::on_backend(options, [&](auto where) {
-    return detail::facade::shortest_paths_on<where, T>(graph, weights, source, arrays, options);
-  });
-}
-
 }  // namespace
 
 bfs_report breadth_first_search(const graph_view& graph, std::int64_t source,
-                                const bfs_spans& results, const bfs_options& options) {
-  check_enumerator(options.backend, "bfs_options.backend");
+                                const bfs_spans& results, const bfs_options& options,
+                                const environment& env) {
+  validate(env);
   const bfs_arrays arrays{data_of(results.levels, graph, "levels"),
                           data_of(results.parents, graph, "parents")};
   static_cast<void>(detail::graph::check_arguments(graph, source, arrays, options));
-  return detail::facade::on_backend(options, [&](auto where) {
-    return detail::facade::breadth_first_search_on<where>(graph, source, arrays, options);
+  return detail::facade::on_backend(env, [&](auto where) {
+    return detail::facade::breadth_first_search_on<where>(graph, source, arrays, options, env);
   });
 }
 
-sssp_report shortest_paths(const graph_view& graph, std::span<const float> weights,
-                           std::int64_t source, const sssp_spans& results,
-                           const sssp_options& options) {
-  return paths_of_type(graph, weights, source, results, options);
+template <edge_length T>
+sssp_report detail::graph::paths_of_type(const graph_view& graph, std::span<const T> weights,
+                                         std::int64_t source, const basic_sssp_spans<T>& results,
+                                         const sssp_options& options, const environment& env) {
+  validate(env);
+  const basic_sssp_arrays<T> arrays{data_of(results.distances, graph, "distances"),
+                                    data_of(results.parents, graph, "parents")};
+  static_cast<void>(check_arguments(graph, weights, source, arrays, options));
+  return facade::on_backend(env, [&](auto where) {
+    return facade::shortest_paths_on<where, T>(graph, weights, source, arrays, options, env);
+  });
 }
 
-sssp_report shortest_paths(const graph_view& graph, std::span<const double> weights,
-                           std::int64_t source, const basic_sssp_spans<double>& results,
-                           const sssp_options& options) {
-  return paths_of_type(graph, weights, source, results, options);
-}
-
-sssp_report shortest_paths(const graph_view& graph, std::span<const std::uint64_t> weights,
-                           std::int64_t source, const basic_sssp_spans<std::uint64_t>& results,
-                           const sssp_options& options) {
-  return paths_of_type(graph, weights, source, results, options);
-}
+// The types of lengths that on_backend.cuh is compiled for.
+#define RAMIFY_INSTANTIATE(T)                                                                 \
+  template sssp_report detail::graph::paths_of_type(const graph_view&, std::span<const T>,    \
+                                                    std::int64_t, const basic_sssp_spans<T>&, \
+                                                    const sssp_options&, const environment&);
+RAMIFY_INSTANTIATE(float)
+RAMIFY_INSTANTIATE(double)
+RAMIFY_INSTANTIATE(std::uint64_t)
+#undef RAMIFY_INSTANTIATE
 
 components_report connected_components(const graph_view& graph, std::span<std::int32_t> components,
-                                       const graph_options& options) {
-  check_enumerator(options.backend, "graph_options.backend");
+                                       const graph_options& options, const environment& env) {
+  validate(env);
   std::int32_t* const to = data_of(components, graph, "components");
   static_cast<void>(detail::graph::check_arguments(graph, to, "components", options));
-  return detail::facade::on_backend(options, [&](auto where) {
-    return detail::facade::connected_components_on<where>(graph, to, options);
+  return detail::facade::on_backend(env, [&](auto where) {
+    return detail::facade::connected_components_on<where>(graph, to, options, env);
   });
 }
 
 pagerank_report pagerank(const graph_view& graph, std::span<double> ranks,
-                         const pagerank_options& options) {
-  check_enumerator(options.backend, "pagerank_options.backend");
+                         const pagerank_options& options, const environment& env) {
+  validate(env);
   double* const to = data_of(ranks, graph, "ranks");
   static_cast<void>(detail::graph::check_arguments(graph, to, "ranks", options));
   return detail::facade::on_backend(
-      options, [&](auto where) { return detail::facade::pagerank_on<where>(graph, to, options); });
+      env, [&](auto where) { return detail::facade::pagerank_on<where>(graph, to, options, env); });
 }
 
 }  // namespace ramify

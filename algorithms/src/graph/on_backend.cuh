@@ -41,21 +41,6 @@ class graph_on_device {
   array<std::int32_t> in_sources_;
 };
 
-/// Computes shortest paths on the backend of this build.
-template <edge_length T>
-sssp_report paths_here(const graph_view& graph, std::span<const T> weights, std::int64_t source,
-                       const basic_sssp_arrays<T>& results, const sssp_options& options) {
-  facade::facade_call call(options.pending_launches);
-  const graph_on_device device_graph(graph.outgoing(), call);
-  const facade::on_device lengths(weights, call, "weights");
-  const facade::on_device distances(results.distances, graph.vertices(), call, "distances");
-  const facade::on_device parents(results.parents, graph.vertices(), call, "parents");
-  const auto report = ramify::shortest_paths(device_graph.get(), lengths.get(), source,
-                                             basic_sssp_arrays<T>{distances.data(), parents.data()},
-                                             call.stream(), options);
-  return call.finish(report, distances, parents);
-}
-
 }  // namespace ramify::detail::graph::inline RAMIFY_BUILD
 
 namespace ramify::detail::facade {
@@ -65,60 +50,61 @@ using graph::graph_on_device;
 template <>
 bfs_report breadth_first_search_on<this_build>(const graph_view& graph, std::int64_t source,
                                                const bfs_arrays& results,
-                                               const bfs_options& options) {
-  facade_call call(options.pending_launches);
+                                               const bfs_options& options, const environment& env) {
+  facade_call call(env);
   const graph_on_device device_graph(graph, call);
   const on_device levels(results.levels, graph.vertices(), call, "levels");
   const on_device parents(results.parents, graph.vertices(), call, "parents");
-  const auto report = ramify::breadth_first_search(device_graph.get(), source,
-                                                   bfs_arrays{levels.data(), parents.data()},
-                                                   call.stream(), options);
+  const auto report = ramify::breadth_first_search(
+      device_graph.get(), source, bfs_arrays{levels.data(), parents.data()}, options, env);
   return call.finish(report, levels, parents);
 }
 
-template <>
-sssp_report shortest_paths_on<this_build>(const graph_view& graph, std::span<const float> weights,
-                                          std::int64_t source, const sssp_arrays& results,
-                                          const sssp_options& options) {
-  return graph::paths_here(graph, weights, source, results, options);
+template <build where, edge_length T>
+sssp_report shortest_paths_on(const graph_view& graph, std::span<const T> weights,
+                              std::int64_t source, const basic_sssp_arrays<T>& results,
+                              const sssp_options& options, const environment& env) {
+  static_assert(where == this_build);
+  facade_call call(env);
+  const graph_on_device device_graph(graph.outgoing(), call);
+  const on_device lengths(weights, call, "weights");
+  const on_device distances(results.distances, graph.vertices(), call, "distances");
+  const on_device parents(results.parents, graph.vertices(), call, "parents");
+  const auto report =
+      ramify::shortest_paths(device_graph.get(), lengths.get(), source,
+                             basic_sssp_arrays<T>{distances.data(), parents.data()}, options, env);
+  return call.finish(report, distances, parents);
 }
 
-template <>
-sssp_report shortest_paths_on<this_build>(const graph_view& graph, std::span<const double> weights,
-                                          std::int64_t source,
-                                          const basic_sssp_arrays<double>& results,
-                                          const sssp_options& options) {
-  return graph::paths_here(graph, weights, source, results, options);
-}
-
-template <>
-sssp_report shortest_paths_on<this_build>(const graph_view& graph,
-                                          std::span<const std::uint64_t> weights,
-                                          std::int64_t source,
-                                          const basic_sssp_arrays<std::uint64_t>& results,
-                                          const sssp_options& options) {
-  return graph::paths_here(graph, weights, source, results, options);
-}
+// The types of lengths, on this backend.
+#define RAMIFY_INSTANTIATE(T)                                                                   \
+  template sssp_report shortest_paths_on<this_build>(const graph_view&, std::span<const T>,     \
+                                                     std::int64_t, const basic_sssp_arrays<T>&, \
+                                                     const sssp_options&, const environment&);
+RAMIFY_INSTANTIATE(float)
+RAMIFY_INSTANTIATE(double)
+RAMIFY_INSTANTIATE(std::uint64_t)
+#undef RAMIFY_INSTANTIATE
 
 template <>
 components_report connected_components_on<this_build>(const graph_view& graph,
                                                       std::int32_t* components,
-                                                      const graph_options& options) {
-  facade_call call(options.pending_launches);
+                                                      const graph_options& options,
+                                                      const environment& env) {
+  facade_call call(env);
   const graph_on_device device_graph(graph.is_symmetric() ? graph : graph.outgoing(), call);
   const on_device result(components, graph.vertices(), call, "components");
-  const auto report =
-      ramify::connected_components(device_graph.get(), result.data(), call.stream(), options);
+  const auto report = ramify::connected_components(device_graph.get(), result.data(), options, env);
   return call.finish(report, result);
 }
 
 template <>
 pagerank_report pagerank_on<this_build>(const graph_view& graph, double* ranks,
-                                        const pagerank_options& options) {
-  facade_call call(options.pending_launches);
+                                        const pagerank_options& options, const environment& env) {
+  facade_call call(env);
   const graph_on_device device_graph(graph.outgoing(), call);
   const on_device result(ranks, graph.vertices(), call, "ranks");
-  const auto report = ramify::pagerank(device_graph.get(), result.data(), call.stream(), options);
+  const auto report = ramify::pagerank(device_graph.get(), result.data(), options, env);
   return call.finish(report, result);
 }
 

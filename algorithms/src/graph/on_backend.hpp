@@ -16,22 +16,23 @@ namespace ramify::detail::facade {
 /// Searches breadth-first on one backend.
 template <build where>
 bfs_report breadth_first_search_on(const graph_view& graph, std::int64_t source,
-                                   const bfs_arrays& results, const bfs_options& options);
+                                   const bfs_arrays& results, const bfs_options& options,
+                                   const environment& env);
 
 /// Computes shortest paths on one backend, for each type of lengths.
 template <build where, edge_length T>
 sssp_report shortest_paths_on(const graph_view& graph, std::span<const T> weights,
                               std::int64_t source, const basic_sssp_arrays<T>& results,
-                              const sssp_options& options);
+                              const sssp_options& options, const environment& env);
 
 /// Computes connected components on one backend.
 template <build where>
 components_report connected_components_on(const graph_view& graph, std::int32_t* components,
-                                          const graph_options& options);
+                                          const graph_options& options, const environment& env);
 
 /// Computes PageRank on one backend.
 template <build where>
-pagerank_report pagerank_on(const graph_view& graph, double* ranks,
-                            const pagerank_options& options);
+pagerank_report pagerank_on(const graph_view& graph, double* ranks, const pagerank_options& options,
+                            const environment& env);
 
 }  // namespace ramify::detail::facade

@@ -40,9 +40,9 @@ namespace ramify::detail::facade {
 template <build where, class T>
 rooted_tree_report rooted_tree_on(const tree_shape& shape, const tree_number_arrays& numbers,
                                   const tree_folds<T, tree_operator>& folds,
-                                  const rooted_tree_options& options) {
+                                  const rooted_tree_options& options, const environment& env) {
   static_assert(where == this_build);
-  facade_call call(options.pending_launches);
+  facade_call call(env);
   const on_device parents(shape.parents, call, "parents");
   const on_device offsets(shape.offsets, call, "offsets");
   const on_device children(shape.children, call, "children");
@@ -62,7 +62,7 @@ rooted_tree_report rooted_tree_on(const tree_shape& shape, const tree_number_arr
       {levels.data(), sizes.data(), preorder.data(), postorder.data()},
       make_tree_folds(values.data(), detail::rooted_tree::runtime_operator<T>{folds.combine},
                       leaffix.data(), rootfix.data()),
-      call.stream(), options);
+      options, env);
   return call.finish(report, levels, sizes, preorder, postorder, leaffix, rootfix);
 }
 
@@ -70,7 +70,7 @@ rooted_tree_report rooted_tree_on(const tree_shape& shape, const tree_number_arr
 #define RAMIFY_INSTANTIATE(T)                                                            \
   template rooted_tree_report rooted_tree_on<this_build, T>(                             \
       const tree_shape&, const tree_number_arrays&, const tree_folds<T, tree_operator>&, \
-      const rooted_tree_options&);
+      const rooted_tree_options&, const environment&);
 RAMIFY_INSTANTIATE(double)
 RAMIFY_INSTANTIATE(std::int64_t)
 #undef RAMIFY_INSTANTIATE

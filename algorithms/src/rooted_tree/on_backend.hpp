@@ -15,6 +15,6 @@ namespace ramify::detail::facade {
 template <build where, class T>
 rooted_tree_report rooted_tree_on(const tree_shape& shape, const tree_number_arrays& numbers,
                                   const tree_folds<T, tree_operator>& folds,
-                                  const rooted_tree_options& options);
+                                  const rooted_tree_options& options, const environment& env);
 
 }  // namespace ramify::detail::facade

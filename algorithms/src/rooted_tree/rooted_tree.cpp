@@ -17,11 +17,11 @@ detail::element_count nodes_of(const tree_shape& shape) {
 template <class T>
 rooted_tree_report run(const tree_shape& shape, const tree_number_arrays& numbers,
                        const tree_folds<T, tree_operator>& folds,
-                       const rooted_tree_options& options) {
-  validate(options);
+                       const rooted_tree_options& options, const environment& env) {
+  validate(env);
   detail::rooted_tree::check_arrays(shape, numbers, folds, options);
-  return detail::facade::on_backend(options, [&](auto where) {
-    return detail::facade::rooted_tree_on<where, T>(shape, numbers, folds, options);
+  return detail::facade::on_backend(env, [&](auto where) {
+    return detail::facade::rooted_tree_on<where, T>(shape, numbers, folds, options, env);
   });
 }
 
@@ -37,36 +37,40 @@ void check_fold(const tree_shape& shape, std::span<const T> values, std::span<T>
 }  // namespace
 
 rooted_tree_report rooted_tree(const tree_shape& shape, const tree_number_spans& numbers,
-                               const rooted_tree_options& options) {
+                               const rooted_tree_options& options, const environment& env) {
   const detail::element_count nodes = nodes_of(shape);
   return run<double>(
       shape,
       {nodes.data_of(numbers.levels, "levels"),
        nodes.data_of(numbers.subtree_sizes, "subtree_sizes"),
        nodes.data_of(numbers.preorder, "preorder"), nodes.data_of(numbers.postorder, "postorder")},
-      {}, options);
+      {}, options, env);
 }
 
 template <tree_facade_value T>
 rooted_tree_report leaffix(const tree_shape& shape, std::span<const T> values, std::span<T> folds,
-                           tree_operator combine, const rooted_tree_options& options) {
+                           tree_operator combine, const rooted_tree_options& options,
+                           const environment& env) {
   check_fold(shape, values, folds, combine);
-  return run<T>(shape, {}, {values.data(), combine, folds.data(), nullptr}, options);
+  return run<T>(shape, {}, {values.data(), combine, folds.data(), nullptr}, options, env);
 }
 
 template <tree_facade_value T>
 rooted_tree_report rootfix(const tree_shape& shape, std::span<const T> values, std::span<T> folds,
-                           tree_operator combine, const rooted_tree_options& options) {
+                           tree_operator combine, const rooted_tree_options& options,
+                           const environment& env) {
   check_fold(shape, values, folds, combine);
-  return run<T>(shape, {}, {values.data(), combine, nullptr, folds.data()}, options);
+  return run<T>(shape, {}, {values.data(), combine, nullptr, folds.data()}, options, env);
 }
 
 // The value types that on_backend.cuh is compiled for.
 #define RAMIFY_INSTANTIATE(T)                                                                 \
   template rooted_tree_report leaffix<T>(const tree_shape&, std::span<const T>, std::span<T>, \
-                                         tree_operator, const rooted_tree_options&);          \
+                                         tree_operator, const rooted_tree_options&,           \
+                                         const environment&);                                 \
   template rooted_tree_report rootfix<T>(const tree_shape&, std::span<const T>, std::span<T>, \
-                                         tree_operator, const rooted_tree_options&);
+                                         tree_operator, const rooted_tree_options&,           \
+                                         const environment&);
 RAMIFY_INSTANTIATE(double)
 RAMIFY_INSTANTIATE(std::int64_t)
 #undef RAMIFY_INSTANTIATE

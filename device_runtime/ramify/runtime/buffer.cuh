@@ -229,14 +229,6 @@ void check_device_access(const char* algorithm, const auto& arrays) {
   }
 }
 
-/// Scratch memory that the caller provides: device memory, aligned to 256 bytes.
-struct scratch_memory {
-  void* data = nullptr;  ///< null: the run allocates its scratch memory from scratch_pool()
-  std::size_t bytes = 0;
-
-  operator memory_ref() const { return {data, bytes}; }
-};
-
 /// Places arrays of different types in one allocation.
 ///
 /// Use it twice with the same calls: with a null base to compute size(), then with memory of that
@@ -254,7 +246,7 @@ class memory_layout {
     return base_ == nullptr ? nullptr : reinterpret_cast<T*>(base_ + here);
   }
   /// Returns the next `bytes` bytes, as the scratch memory of a part of the run.
-  scratch_memory take_scratch(std::size_t bytes) { return {take<std::byte>(bytes), bytes}; }
+  memory_ref take_scratch(std::size_t bytes) { return {take<std::byte>(bytes), bytes}; }
 
   [[nodiscard]] std::size_t size() const { return size_; }
 

@@ -20,7 +20,6 @@
 #include <ramify/runtime/device_context.cuh>
 #include <ramify/runtime/report.hpp>
 #include <ramify/runtime/rule_checks.cuh>
-#include <ramify/runtime/stream_ref.hpp>
 #include <stdexcept>
 #include <string>
 
@@ -213,14 +212,6 @@ class host_event {
 }  // namespace ramify::inline RAMIFY_BUILD
 
 namespace ramify::detail::runtime::inline RAMIFY_BUILD {
-
-/// Checks that a stream belongs to the backend of this build. `owner` begins the message.
-/// \throws std::invalid_argument
-inline void check_backend(const stream_ref& stream, const std::string& owner = {}) {
-  if (!(RAMIFY_ON_CUDA ? stream.is_cpu() : stream.is_cuda())) return;
-  throw std::invalid_argument(owner + "environment.stream is a stream of another backend than " +
-                              (RAMIFY_ON_CUDA ? "cuda" : "cpu"));
-}
 
 /// Checks that `stream` is not being captured. `algorithm` begins the message, if it is not null.
 /// \throws std::logic_error if it is; cuda_error

@@ -25,12 +25,11 @@ inline void search(ladder_run& host) {
   const csr& graph = host.graph();
   const auto view = graph_view::symmetric({graph.offsets, std::size_t{graph.vertices} + 1},
                                           {graph.targets, graph.edges});
-  bfs_config config;
-  config.route = route::device;
-  config.check_graph = false;  // the other rungs do not check it either
-  config.trace = host.trace();
-  host.set_report(
-      breadth_first_search(view, host.source(), {.levels = host.levels()}, host.stream(), config));
+  bfs_options options;
+  options.check_graph = false;  // the other rungs do not check it either
+  host.set_report(breadth_first_search(
+      view, host.source(), {.levels = host.levels()}, options,
+      {.stream = host.stream(), .route = route::device, .trace = host.trace()}));
 }
 
 }  // namespace ladder::rung_9
