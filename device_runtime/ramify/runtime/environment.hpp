@@ -5,7 +5,7 @@
 /// environment: where and how a call runs. Plain C++.
 ///
 ///     ramify::quicksort(keys, n, less, {.stream = s, .memory = scratch});
-///     ramify::quicksort(keys, {.route = ramify::route::flat});
+///     ramify::quicksort(keys, ramify::sort_order::ascending, {.route = ramify::route::flat});
 
 #include <cstddef>
 #include <ramify/runtime/memory_ref.hpp>

@@ -5,9 +5,7 @@
 /// launch_trace: every grid of a traced run, its parent, and when it ran. Plain C++.
 ///
 ///     ramify::launch_trace trace;
-///     ramify::quicksort_options options;
-///     options.trace = &trace;
-///     ramify::quicksort(std::span(keys), options);
+///     ramify::quicksort(keys, ramify::sort_order::ascending, {.trace = &trace});
 ///     ramify::write_trace_file("sort.html", trace);  // or .json (Perfetto), or .dot (Graphviz)
 ///
 ///     sort, 3 levels     grids[0] {parent no_grid, kernel "sample_sort_sample_root", begin 0, ...}
