@@ -9,7 +9,8 @@
 ///
 /// The tree, its published counts and the cost of a node are described in ramify/tree_search.hpp,
 /// whose compiled tree_search() is the call that waits. (Two functions with the same parameters
-/// would be ambiguous.) Scratch, stream, graphs, launches and errors are those of ramify/traverse.cuh.
+/// would be ambiguous.) Scratch, stream, graphs, launches and errors are those of
+/// ramify/traverse.cuh.
 
 #include <ramify/runtime/requirements.hpp>
 
