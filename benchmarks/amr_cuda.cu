@@ -31,13 +31,13 @@ struct measured {
 
 /// Times steps from a state.
 template <class Gas>
-measured measure(const Gas& gas, const amr_state& from, const amr_config& config,
+measured measure(const Gas& gas, const amr_state& from, const amr_options& options, route wanted,
                  std::uint64_t steps) {
   std::vector<double> times;
   std::uint64_t updates = 0;
   amr_report report;
   for (int i = -1; i < repeats; ++i) {  // the first one warms up
-    amr_run<Gas> run(gas, gradient_criterion<Gas>{}, from, config);
+    amr_run<Gas> run(gas, gradient_criterion<Gas>{}, from, options, {.route = wanted});
     const std::uint64_t before = run.report().cell_updates;
     check(cudaDeviceSynchronize(), "waiting for the device");
     const auto begin = std::chrono::steady_clock::now();
@@ -97,12 +97,12 @@ struct start {
 };
 
 template <class Real, int dim>
-start<euler<Real, dim>> start_after(std::uint64_t steps, const amr_config& config,
+start<euler<Real, dim>> start_after(std::uint64_t steps, const amr_options& options,
                                     double copied_per_second) {
   using gas_type = euler<Real, dim>;
   const gas_type gas;
   amr_run<gas_type> run(gas, gradient_criterion<gas_type>{}, benchmark::blast<Real, dim>{Real(0.1)},
-                        config);
+                        options);
   run.advance(steps);
   return {gas, run.save(), floor_of(gas, copied_per_second)};
 }
@@ -110,10 +110,9 @@ start<euler<Real, dim>> start_after(std::uint64_t steps, const amr_config& confi
 /// Adds a row for each route.
 template <class Gas>
 void measure_routes(benchmark::recorder& out, const std::string& mesh, const start<Gas>& from,
-                    amr_config config, std::uint64_t steps) {
+                    const amr_options& options, std::uint64_t steps) {
   for (const route wanted : {route::device, route::flat, route::automatic}) {
-    config.route = wanted;
-    const auto m = measure(from.gas, from.state, config, steps);
+    const auto m = measure(from.gas, from.state, options, wanted, steps);
     row(out, mesh, name_of<typename Gas::real>(), wanted, m, from.floor);
   }
 }
@@ -121,20 +120,19 @@ void measure_routes(benchmark::recorder& out, const std::string& mesh, const sta
 /// Adds a row for each route, without and with subcycling.
 template <class Gas>
 void measure_levels(benchmark::recorder& out, const std::string& mesh, const start<Gas>& from,
-                    amr_config config) {
+                    amr_options options) {
   for (const bool subcycle : {false, true}) {
-    config.step.subcycle = subcycle;
-    measure_routes(out, (subcycle ? "subcycled, " : "blast, ") + mesh, from, config, 20);
+    options.step.subcycle = subcycle;
+    measure_routes(out, (subcycle ? "subcycled, " : "blast, ") + mesh, from, options, 20);
   }
 }
 
 /// Adds a row with the time of regrids: the difference to the same steps without them.
 template <class Gas>
-void measure_regrids(benchmark::recorder& out, const start<Gas>& from, amr_config config) {
-  config.route = route::flat;
-  const auto with = measure(from.gas, from.state, config, 20);
-  config.regrid.every = 0;
-  const auto without = measure(from.gas, from.state, config, 20);
+void measure_regrids(benchmark::recorder& out, const start<Gas>& from, amr_options options) {
+  const auto with = measure(from.gas, from.state, options, route::flat, 20);
+  options.regrid.every = 0;
+  const auto without = measure(from.gas, from.state, options, route::flat, 20);
   out.row({"blast, regrids, per step",
            name_of<typename Gas::real>(),
            "flat",
@@ -151,23 +149,23 @@ void measure_regrids(benchmark::recorder& out, const start<Gas>& from, amr_confi
 /// A small mesh in two dimensions, on which launches cost the most.
 template <class Real>
 void measure_small(benchmark::recorder& out, double copied_per_second) {
-  amr_config config;
-  config.mesh.roots = {4, 4, 1};
-  config.mesh.max_level = 2;
-  measure_levels(out, "3 levels on 64²", start_after<Real, 2>(100, config, copied_per_second),
-                 config);
+  amr_options options;
+  options.mesh.roots = {4, 4, 1};
+  options.mesh.max_level = 2;
+  measure_levels(out, "3 levels on 64²", start_after<Real, 2>(100, options, copied_per_second),
+                 options);
 }
 
 /// A uniform mesh of `across` cells along each axis, then one of three levels.
 template <class Real>
 void measure_large(benchmark::recorder& out, unsigned across, double copied_per_second) {
-  amr_config uniform;
+  amr_options uniform;
   uniform.mesh.roots = {across / 8, across / 8, across / 8};
   uniform.mesh.max_level = 0;
   uniform.regrid.every = 0;
   measure_routes(out, "uniform " + std::to_string(across) + "³",
                  start_after<Real, 3>(10, uniform, copied_per_second), uniform, 10);
-  amr_config levels;
+  amr_options levels;
   levels.mesh.roots = {across / 16, across / 16, across / 16};
   levels.mesh.max_level = 2;
   levels.regrid = {0.1, 0.02, 2, 10};

@@ -151,11 +151,11 @@ comparison count_mesh(communicator& ranks) {
   constexpr unsigned side = 8;
   constexpr unsigned steps = 10;
   constexpr unsigned first = 1;  // a step of length zero, which finds the length of the next one
-  amr_config config;
-  config.mesh.roots = {side, side, side};
-  config.mesh.max_level = 0;
-  config.regrid.every = 0;
-  distributed_amr_run run(ranks, gas{}, gradient_criterion<gas>{}, sod<double, 3>{}, config);
+  amr_options options;
+  options.mesh.roots = {side, side, side};
+  options.mesh.max_level = 0;
+  options.regrid.every = 0;
+  distributed_amr_run run(ranks, gas{}, gradient_criterion<gas>{}, sod<double, 3>{}, options);
   const double report = bytes_of_report(ranks);
   const double counted = bytes_sent(ranks, [&] { run.advance(steps); }) - report;
   const double computed =

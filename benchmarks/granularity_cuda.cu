@@ -146,11 +146,9 @@ void measure_sorting(recorder& out) {
 
   const auto measure = [&](route wanted, const launch_granularity& launches,
                            child_streams streams = child_streams::fire_and_forget) {
-    const quicksort_config config{.strategy = quicksort_strategy::binary,
-                                  .route = wanted,
-                                  .streams = streams,
-                                  .launches = launches};
-    const device_buffer<std::byte> scratch(quicksort_scratch_bytes<std::uint32_t>(n, config),
+    const quicksort_options options{
+        .strategy = quicksort_strategy::binary, .streams = streams, .launches = launches};
+    const device_buffer<std::byte> scratch(quicksort_scratch_bytes<std::uint32_t>(n, options),
                                            nullptr);
     quicksort_report report;
     const auto prepare = [&] {
@@ -160,7 +158,7 @@ void measure_sorting(recorder& out) {
     };
     const auto sort = [&] {
       report =
-          quicksort(keys.data(), n, ascending{}, nullptr, config, {scratch.data(), scratch.size()});
+          quicksort(keys.data(), n, ascending{}, options, {.memory = scratch, .route = wanted});
     };
     prepare();
     sort();
@@ -194,27 +192,28 @@ void measure_search(recorder& out, std::string_view name) {
             "Tree search, " + std::string(tree.name) + ": " + std::to_string(tree.counts.nodes) +
                 " nodes, depth " + std::to_string(tree.counts.depth) +
                 "; pending-launch limit 65,536");
-  const auto measure = [&](const traverse_config& config) {
-    const std::size_t bytes = tree_search_scratch_bytes(config);
-    const device_buffer<std::byte> scratch(bytes, nullptr);
+  const auto measure = [&](const traverse_options& options, route wanted) {
+    const device_buffer<std::byte> scratch(tree_search_scratch_bytes(options), nullptr);
+    const environment env{.memory = scratch, .route = wanted};
     traverse_report report;
     const auto search = [&] {
-      const auto found = tree_search(tree.parameters, nullptr, config, {scratch.data(), bytes});
+      const auto found = tree_search_async(tree.parameters, options, env).get();
       if (!(found.value == tree.counts)) throw std::runtime_error("wrong counts");
       report = found.report;
     };
     const auto time = time_of([] {}, search);
-    const bool shares = config.strategy == traverse_strategy::work_sharing;
+    const bool shares = options.strategy == traverse_strategy::work_sharing;
     const benchmark::cell none;
-    out.row({shares ? "work_sharing" : name_of(report, config.launches),
-             shares ? none : config.launches.threshold, shares ? none : config.launches.coarsening,
-             time, double(tree.counts.nodes) / time.median_ms / 1e3, report.child_grids,
+    out.row({shares ? "work_sharing" : name_of(report, options.launches),
+             shares ? none : options.launches.threshold,
+             shares ? none : options.launches.coarsening, time,
+             double(tree.counts.nodes) / time.median_ms / 1e3, report.child_grids,
              report.deepest_level, report.spilled_tasks, report.peak_slots});
   };
   const auto spawned = [&](route wanted, const launch_granularity& launches) {
-    measure({.route = wanted, .strategy = traverse_strategy::task_per_node, .launches = launches});
+    measure({.strategy = traverse_strategy::task_per_node, .launches = launches}, wanted);
   };
-  measure({.route = route::device});
+  measure({}, route::device);
   for (const auto grain : {per_task, per_block}) {
     for (const unsigned threshold : {0u, 6u}) spawned(route::device, {grain, threshold, 1});
   }
@@ -283,10 +282,10 @@ void measure_refining(recorder& out) {
   using enum granularity;
   constexpr unsigned across = 24;
   const unsigned in_shell = blocks_in_shell(across);
-  amr_config config;
-  config.mesh.roots = {across, across, across};
-  config.mesh.max_level = 1;
-  config.regrid = {.patience = 1, .every = 1};
+  amr_options options;
+  options.mesh.roots = {across, across, across};
+  options.mesh.max_level = 1;
+  options.regrid = {.patience = 1, .every = 1};
   device_buffer<int> wanted(1, nullptr);
   const auto want = [&](int fine) {
     check(cudaMemcpy(wanted.data(), &fine, sizeof fine, cudaMemcpyHostToDevice), "setting a flag");
@@ -300,10 +299,10 @@ void measure_refining(recorder& out) {
 
   amr_state expected;  // after as many steps, on any route
   const auto measure = [&](route way, const launch_granularity& launches, bool refines) {
-    config.route = way;
-    config.regrid.launches = launches;
+    options.regrid.launches = launches;
     want(0);
-    amr_run<gas_type, shell_criterion> run(gas_type{}, {wanted.data()}, blast{}, config);
+    amr_run<gas_type, shell_criterion> run(gas_type{}, {wanted.data()}, blast{}, options,
+                                           {.route = way});
     amr_report before;
     std::uint64_t child_grids = 0;
     const auto time = time_of(

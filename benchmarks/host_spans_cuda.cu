@@ -138,8 +138,7 @@ class bench {
           begun.record();
           copy(device_.data(), from, bytes(), cudaMemcpyHostToDevice);
           arrived.record();
-          (void)quicksort(device_.data(), n_, ascending{}, nullptr, {},
-                          {scratch_.data(), scratch_.size()});
+          (void)quicksort(device_.data(), n_, ascending{}, {.memory = scratch_});
           sorted.record();
           copy(to, device_.data(), bytes(), cudaMemcpyDeviceToHost);
           copied.record();
@@ -188,8 +187,7 @@ class bench {
               in_ms = ms_since(host_begin);
               all_arrived.record();
             }
-            (void)quicksort(keys + i * part, part, ascending{}, nullptr, {},
-                            {scratch_.data(), scratch_.size()});
+            (void)quicksort(keys + i * part, part, ascending{}, {.memory = scratch_});
             if (i % 2 == 0) continue;
             merge(merge_scratch.data(), keys + (i - 1) * part, part,
                   merged.data() + (i - 1) * part);
@@ -211,8 +209,8 @@ class bench {
     return measure(
         keys, [&] { std::ranges::copy(input_, keys); },
         [&] {
-          const quicksort_report report =
-              ramify::quicksort(std::span(keys, n_), quicksort_options{{}, backend::cuda});
+          const quicksort_report report = ramify::quicksort(
+              std::span(keys, n_), sort_order::ascending, {.backend = backend::cuda});
           return static_cast<const run_times&>(report);
         });
   }

@@ -58,56 +58,58 @@ class bench {
     const auto all = upload(exact);
     const auto masses = upload(sphere.masses);
     const device_buffer<point<double, 3>> truth(n, nullptr);
-    (void)direct_gravity(all.data(), masses.data(), n, truth.data(), static_cast<double*>(nullptr),
-                         nullptr, {}, {0, checked_bodies});
+    (void)direct_gravity(all.data(), masses.data(), n, {0, checked_bodies}, truth.data(),
+                         static_cast<double*>(nullptr), nbody_options{});
     truth_ = download(truth.data(), std::min<std::size_t>(n, checked_bodies));
   }
 
   /// Adds one row to the table: the times of a whole call and of its three phases.
-  void measure_tree(benchmark::recorder& out, const nbody_config& config) {
-    barnes_hut<Real> gravity(config);
+  void measure_tree(benchmark::recorder& out, const nbody_options& options,
+                    route wanted = route::automatic) {
+    const environment env{.route = wanted};
+    const barnes_hut<Real> gravity(options);
     nbody_report report;
     const auto whole = time_of([&] {
       report = gravity.accelerations(positions_.data(), masses_.data(), n_, accelerations_.data(),
-                                     potentials_.data());
+                                     potentials_.data(), env);
     });
     const double error = rms_error();
     if (!(error < 0.03)) throw std::runtime_error("wrong accelerations");
     using namespace ramify::detail::nbody;
     spatial_tree<Real, 3> tree;
     const auto build = time_of(
-        [&] { tree = spatial_tree<Real, 3>(positions_.data(), n_, nullptr, tree_config(config)); });
+        [&] { tree = spatial_tree<Real, 3>(positions_.data(), n_, tree_options(options), env); });
     const auto view = tree.view();
     gravity_scratch<Real> scratch;
-    const device_buffer<std::byte> memory(scratch.take(nullptr, n_, view.node_count, config),
+    const device_buffer<std::byte> memory(scratch.take(nullptr, n_, view.node_count, options),
                                           nullptr);
-    scratch.take(memory.data(), n_, view.node_count, config);
+    scratch.take(memory.data(), n_, view.node_count, options);
     clear_progress(scratch.progress, nullptr);
-    const auto moments =
-        time_of([&] { compute_moments<Real>(view, masses_.data(), config, scratch, nullptr, {}); });
+    const auto moments = time_of(
+        [&] { compute_moments<Real>(view, masses_.data(), options, scratch, nullptr, {}); });
     const device_arrays<Real> arrays{positions_.data(),     masses_.data(),     n_,
                                      accelerations_.data(), potentials_.data(), n_};
     const auto traversal = time_of([&] {
-      detail::nbody::traverse<Real>(view, scratch, config, {arrays, config, scratch.progress, {}},
+      detail::nbody::traverse<Real>(view, scratch, options, {arrays, options, scratch.progress, {}},
                                     nullptr);
     });
-    const bool by_theta = config.tolerance == 0;
-    const benchmark::cell theta = by_theta ? benchmark::cell(config.theta) : "";
+    const bool by_theta = options.tolerance == 0;
+    const benchmark::cell theta = by_theta ? benchmark::cell(options.theta) : "";
     char tolerance[32] = "";
-    if (!by_theta) std::snprintf(tolerance, sizeof tolerance, "%g", config.tolerance);
+    if (!by_theta) std::snprintf(tolerance, sizeof tolerance, "%g", options.tolerance);
     char error_text[32];
     std::snprintf(error_text, sizeof error_text, "%.4f", 100 * error);
     const double a_body = static_cast<double>(report.interactions) / static_cast<double>(n_);
-    out.row({name_of<Real>(), config.order, theta, tolerance, config.leaf_size,
-             to_string(config.route), to_string(report.taken), build.median_ms, moments.median_ms,
-             traversal.median_ms, whole, static_cast<double>(n_) / whole.median_ms / 1e3, a_body,
+    out.row({name_of<Real>(), options.order, theta, tolerance, options.leaf_size, to_string(wanted),
+             to_string(report.taken), build.median_ms, moments.median_ms, traversal.median_ms,
+             whole, static_cast<double>(n_) / whole.median_ms / 1e3, a_body,
              giga_interactions(report.interactions, traversal), error_text, report.host_grids,
              report.child_grids, report.spilled_tasks});
   }
 
   /// Adds one row to the table: the times of both methods.
   void measure_crossing(benchmark::recorder& out) {
-    barnes_hut<Real> gravity;
+    const barnes_hut<Real> gravity;
     const auto tree = time_of([&] {
       (void)gravity.accelerations(positions_.data(), masses_.data(), n_, accelerations_.data(),
                                   potentials_.data());
@@ -150,25 +152,24 @@ class bench {
 template <class Real>
 void measure_trees_of(benchmark::recorder& out, std::size_t n) {
   bench<Real> b(n);
-  nbody_config config;
-  for (const auto taken : {route::device, route::flat, route::automatic}) {
-    config.route = taken;
-    b.measure_tree(out, config);
+  for (const auto wanted : {route::device, route::flat, route::automatic}) {
+    b.measure_tree(out, {}, wanted);
   }
+  nbody_options options;
   for (const unsigned leaf_size : {4u, 8u, 32u, 64u}) {
-    config.leaf_size = leaf_size;
-    b.measure_tree(out, config);
+    options.leaf_size = leaf_size;
+    b.measure_tree(out, options);
   }
   for (const int order : {1, 2}) {
-    config = {.order = order};
+    options = {.order = order};
     for (const double theta : {0.3, 0.4, 0.5, 0.6, 0.7, 0.9, 1.2}) {
-      config.theta = theta;
-      b.measure_tree(out, config);
+      options.theta = theta;
+      b.measure_tree(out, options);
     }
-    config = {.order = order};
+    options = {.order = order};
     for (const double tolerance : {1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01}) {
-      config.tolerance = tolerance;
-      b.measure_tree(out, config);
+      options.tolerance = tolerance;
+      b.measure_tree(out, options);
     }
   }
 }

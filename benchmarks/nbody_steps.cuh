@@ -99,12 +99,12 @@ class step_bench {
 
   [[nodiscard]] outcome simulate(unsigned step_levels, double accuracy, std::uint64_t count) const {
     using clock = std::chrono::steady_clock;
-    const ramify::nbody_config config{.theta = 0.4,
-                                      .softening = std::stod(scene_.softening),
-                                      .step_levels = step_levels,
-                                      .step_accuracy = accuracy};
+    const ramify::nbody_options options{.theta = 0.4,
+                                        .softening = std::stod(scene_.softening),
+                                        .step_levels = step_levels,
+                                        .step_accuracy = accuracy};
     ramify::nbody_system<double> system(positions_.data(), velocities_.data(), masses_.data(),
-                                        masses_.size(), nullptr, config);
+                                        masses_.size(), options);
     const double first = system.conserved().energy();
     outcome found;
     for (std::uint64_t sample = 0; sample < steps; ++sample) {

@@ -96,11 +96,9 @@ class bench {
     quicksort_report report;
     for (int i = 0; i < 4; ++i) {
       write_input();
-      out_of_core_config config;
-      config.device_memory = budget_;
-      config.temporary = temporary_.data();
+      const quicksort_options options{.device_memory = budget_, .temporary = temporary_.data()};
       const auto begin = std::chrono::steady_clock::now();
-      report = quicksort_out_of_core(keys(), n_, ascending{}, config);
+      report = quicksort_out_of_core(keys(), n_, ascending{}, options);
       const std::chrono::duration<double, std::milli> taken =
           std::chrono::steady_clock::now() - begin;
       if (i > 0) times.push_back(taken.count());

@@ -73,19 +73,17 @@ void rows_of(benchmark::recorder& out, genz_family family, int digits) {
     cube.low[axis] = 0;
     cube.high[axis] = 1;
   }
-  quadrature_config config;
-  config.relative_tolerance = std::pow(10.0, -digits);
-  config.max_evaluations = 200'000'000;
-  const std::size_t bytes = quadrature_scratch_bytes<d, genz_function<d>>(config);
+  const quadrature_options options{.relative_tolerance = std::pow(10.0, -digits),
+                                   .max_evaluations = 200'000'000};
+  const std::size_t bytes = quadrature_scratch_bytes<d, genz_function<d>>(options);
   const device_buffer<std::byte> scratch(bytes, nullptr);
   quadrature_result first;
   double floor_ms = 0;
   for (const route taken : {route::device, route::flat}) {
-    config.route = taken;
     quadrature_result found;
     const auto integrate = [&] {
-      found = quadrature(cube, genz_function<d>(integrand), nullptr, config,
-                         {scratch.data(), scratch.size()});
+      found = quadrature(cube, genz_function<d>(integrand), options,
+                         {.memory = scratch, .route = taken});
     };
     integrate();
     if (taken == route::device) {
@@ -152,18 +150,16 @@ void compare_rounds(benchmark::recorder& out, genz_family family) {
   const genz_integrand integrand = random_genz(family, d, 1, genz_difficulty(family));
   quadrature_box<d> cube{};
   std::fill(cube.high, cube.high + d, 1.0);
-  quadrature_config config;
-  const std::size_t bytes = quadrature_scratch_bytes<d, genz_function<d>>(config);
+  const quadrature_options options;
+  const std::size_t bytes = quadrature_scratch_bytes<d, genz_function<d>>(options);
   const device_buffer<std::byte> scratch(bytes, nullptr);
   for (const rounds_variant& variant : rounds_variants) {
-    config.route = variant.taken;
-    config.flat_loop = variant.loop;
+    const environment env{.memory = scratch, .route = variant.taken, .flat_loop = variant.loop};
     quadrature_result found;
     const auto integrate = [&] {
-      found =
-          quadrature_run<d, genz_function<d>>(cube, genz_function<d>(integrand), nullptr, config,
-                                              {scratch.data(), scratch.size()}, variant.bounds)
-              .get();
+      found = detail::quadrature::start_quadrature(cube, genz_function<d>(integrand), options, env,
+                                                   variant.bounds)
+                  .get();
     };
     const benchmark::timing time = benchmark::host_time_of(2 * repeats, integrate);
     const auto& report = found.report;

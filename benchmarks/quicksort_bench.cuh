@@ -75,16 +75,18 @@ class quicksort_bench_of : public quicksort_bench {
     }
   }
 
-  timing time_of_quicksort(const ramify::quicksort_config& config, int repeats,
+  timing time_of_quicksort(ramify::quicksort_strategy strategy, ramify::route route, int repeats,
                            ramify::quicksort_report* report) override {
-    const std::size_t bytes = ramify::quicksort_scratch_bytes<Key, Value, ramify_order>(n_, config);
-    std::byte* const scratch = scratch_of(bytes);
+    const ramify::quicksort_options options{.strategy = strategy};
+    const std::size_t bytes =
+        ramify::quicksort_scratch_bytes<Key, Value, ramify_order>(n_, options);
+    const ramify::environment env{.memory = {scratch_of(bytes), bytes}, .route = route};
     // The host launches the levels of this form one after another, in get().
-    const bool launched_by_get = config.strategy == ramify::quicksort_strategy::binary &&
-                                 config.route == ramify::route::flat;
+    const bool launched_by_get =
+        strategy == ramify::quicksort_strategy::binary && route == ramify::route::flat;
     return time_of(repeats, [&](ramify::host_event& begin, ramify::host_event& end) {
       begin.record();
-      auto run = start_quicksort(config, {scratch, bytes});
+      auto run = start_quicksort(options, env);
       if (launched_by_get) *report = run.get();
       end.record();
       inspect_elements(data());  // also before get(), which may launch remaining work
@@ -126,12 +128,12 @@ class quicksort_bench_of : public quicksort_bench {
     });
   }
 
-  auto start_quicksort(const ramify::quicksort_config& config, ramify::scratch_memory scratch) {
+  auto start_quicksort(const ramify::quicksort_options& options, const ramify::environment& env) {
     if constexpr (has_values) {
       return ramify::quicksort_pairs_async(keys_.data(), values_.data(), n_, ramify_order{},
-                                           nullptr, config, scratch);
+                                           options, env);
     } else {
-      return ramify::quicksort_async(keys_.data(), n_, ramify_order{}, nullptr, config, scratch);
+      return ramify::quicksort_async(keys_.data(), n_, ramify_order{}, options, env);
     }
   }
 

@@ -49,8 +49,8 @@ class quicksort_bench {
   /// keys
   virtual timing time_of_radix_sort(int repeats) = 0;
   /// Times a quicksort, and stores the report of the last call in `*report`.
-  virtual timing time_of_quicksort(const ramify::quicksort_config& config, int repeats,
-                                   ramify::quicksort_report* report) = 0;
+  virtual timing time_of_quicksort(ramify::quicksort_strategy strategy, ramify::route route,
+                                   int repeats, ramify::quicksort_report* report) = 0;
 };
 
 /// Returns a bench for n elements. It takes device memory for 2 n elements and a few per cent.

@@ -46,13 +46,12 @@ void measure(benchmark::recorder& out) {
   for (const auto strategy :
        {ramify::quicksort_strategy::sample_sort, ramify::quicksort_strategy::binary}) {
     for (const auto route : {ramify::route::device, ramify::route::flat}) {
-      ramify::quicksort_options options;
-      options.backend = ramify::backend::cpu;
-      options.strategy = strategy;
-      options.route = route;
+      const ramify::quicksort_options options{.strategy = strategy};
+      const ramify::environment env{.backend = ramify::backend::cpu, .route = route};
       row(ramify::to_string(strategy), ramify::to_string(route),
-          time_of(input, expected,
-                  [&](auto& keys) { (void)ramify::quicksort(std::span(keys), options); }));
+          time_of(input, expected, [&](auto& keys) {
+            (void)ramify::quicksort(keys, ramify::sort_order::ascending, options, env);
+          }));
     }
   }
 }

@@ -114,7 +114,7 @@ sort_case measure_case(quicksort_bench& bench, key_kind kind, std::uint32_t n, d
   bench.choose(input);
   quicksort_report report;
   const auto quicksort = [&](route wanted) {
-    return bench.time_of_quicksort({.route = wanted}, repeats, &report);
+    return bench.time_of_quicksort(quicksort_strategy::sample_sort, wanted, repeats, &report);
   };
   sort_case c{.kind = kind, .n = n, .input = input};
   c.radix = bench.time_of_radix_sort(repeats);
@@ -173,8 +173,7 @@ void measure_strategies(recorder& out, const plan& how) {
     for (const auto strategy : {quicksort_strategy::sample_sort, quicksort_strategy::binary}) {
       for (const auto wanted : {route::device, route::flat}) {
         quicksort_report report;
-        const timing t =
-            bench->time_of_quicksort({.strategy = strategy, .route = wanted}, how.repeats, &report);
+        const timing t = bench->time_of_quicksort(strategy, wanted, how.repeats, &report);
         out.row({n, to_string(strategy), to_string(wanted), t, mega_keys(n, t), report.host_grids,
                  report.child_grids, report.spilled_tasks});
       }
@@ -293,7 +292,8 @@ void measure_order(recorder& out, const plan& how) {
       for (const route wanted : {route::device, route::flat}) {
         quicksort_report report;
         row("sample_sort, " + std::string(to_string(wanted)),
-            bench->time_of_quicksort({.route = wanted}, how.repeats, &report));
+            bench->time_of_quicksort(quicksort_strategy::sample_sort, wanted, how.repeats,
+                                     &report));
       }
     }
   }
@@ -331,7 +331,8 @@ void measure_sizes(recorder& out, std::string_view name, std::string_view captio
              {}});
     for (const route wanted : {route::device, route::flat}) {
       quicksort_report report;
-      const timing t = bench->time_of_quicksort({.route = wanted}, repeats, &report);
+      const timing t =
+          bench->time_of_quicksort(quicksort_strategy::sample_sort, wanted, repeats, &report);
       out.row({n, "sample_sort, " + std::string(to_string(wanted)), t, mega_keys(n, t),
                speed(t, merge), report.host_grids, report.child_grids, report.spilled_tasks,
                static_cast<double>(report.scratch_bytes) / 1e6});

@@ -131,7 +131,7 @@ using gas = euler<double, 3>;
 
 /// Takes `steps` steps from a blast after `first` steps. Sets `totals` to those of the conserved
 /// values, which have the same bits for any number of ranks.
-measured advance(communicator& ranks, const amr_config& config, std::uint64_t first,
+measured advance(communicator& ranks, const amr_options& options, std::uint64_t first,
                  std::uint64_t steps, std::vector<double>& totals) {
   std::optional<distributed_amr_run<gas>> run;
   std::uint64_t before = 0;
@@ -140,7 +140,7 @@ measured advance(communicator& ranks, const amr_config& config, std::uint64_t fi
       [&] {
         run.reset();  // before the memory of a new one
         run.emplace(ranks, gas{}, gradient_criterion<gas>{}, benchmark::blast<double, 3>{0.1},
-                    config);
+                    options);
         run->advance(first);
         before = run->report().cell_updates;
       },
@@ -158,23 +158,23 @@ measured advance(communicator& ranks, const amr_config& config, std::uint64_t fi
 /// Advances a uniform mesh of 256^3 cells for each rank.
 measured advance_uniform(communicator& ranks) {
   const auto size = unsigned(ranks.size());
-  amr_config config;
-  config.mesh.roots = {32 * size, 32, 32};
-  config.mesh.upper = {double(size), 1, 1};
-  config.mesh.max_level = 0;
-  config.regrid.every = 0;
+  amr_options options;
+  options.mesh.roots = {32 * size, 32, 32};
+  options.mesh.upper = {double(size), 1, 1};
+  options.mesh.max_level = 0;
+  options.regrid.every = 0;
   std::vector<double> totals;
-  return advance(ranks, config, 10, 10, totals);
+  return advance(ranks, options, 10, 10, totals);
 }
 
 /// Advances an adaptive mesh of three levels on 128^3 cells.
 measured advance_blast(communicator& ranks, bool subcycle, std::vector<double>& totals) {
-  amr_config config;
-  config.mesh.roots = {16, 16, 16};
-  config.mesh.max_level = 2;
-  config.regrid = {0.1, 0.02, 2, 10};
-  config.step.subcycle = subcycle;
-  return advance(ranks, config, 100, 20, totals);
+  amr_options options;
+  options.mesh.roots = {16, 16, 16};
+  options.mesh.max_level = 2;
+  options.regrid = {0.1, 0.02, 2, 10};
+  options.step.subcycle = subcycle;
+  return advance(ranks, options, 100, 20, totals);
 }
 
 // ---- a tree search ------------------------------------------------------------------------------

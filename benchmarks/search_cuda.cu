@@ -32,33 +32,27 @@ benchmark::timing time_of(int repeats, Search search, Result& last) {
   return benchmark::summarize(times);
 }
 
+environment environment_on(route taken) { return {.backend = backend::cuda, .route = taken}; }
+
 void require_equal(const std::string& what, std::uint64_t found, std::uint64_t expected) {
   if (found == expected) return;
   throw std::runtime_error(what + ": found " + std::to_string(found) + " instead of " +
                            std::to_string(expected));
 }
 
-queens_options queens_on(route taken) {
-  queens_options options;
-  options.backend = backend::cuda;
-  options.route = taken;
-  return options;
-}
-
-/// Counts `n` queens, and writes a row. Returns the median time. `plain_ms` is the time of the
-/// plain search, or 0.
-double queens_row(benchmark::recorder& out, unsigned n, const queens_options& options, int repeats,
-                  double plain_ms) {
+/// Counts `n` queens on a route, and writes a row. Returns the median time. `plain_ms` is the time
+/// of the plain search, or 0.
+double queens_row(benchmark::recorder& out, unsigned n, const queens_options& options, route asked,
+                  int repeats, double plain_ms) {
   queens_result found;
   const auto search = [&] {
-    const queens_result counted = count_queens(n, options);
+    const queens_result counted = count_queens(n, options, environment_on(asked));
     require_equal(std::to_string(n) + " queens", counted.counts.solutions, published_queens()[n]);
     return counted;
   };
   const benchmark::timing time = time_of(repeats, search, found);
   const auto nodes = static_cast<double>(found.counts.nodes);
-  out.row({n, to_string(options.route), to_string(found.report.taken),
-           options.symmetry ? "yes" : "no",
+  out.row({n, to_string(asked), to_string(found.report.taken), options.symmetry ? "yes" : "no",
            options.leaf_rows.value_or(automatic_queens_leaf_rows(n)), found.counts.nodes, time,
            nodes / time.median_ms / 1e6,
            plain_ms > 0 ? benchmark::cell(plain_ms / time.median_ms) : benchmark::cell(),
@@ -77,41 +71,30 @@ void measure_queens(benchmark::recorder& out) {
             "a node, and mirror images are visited, too");
   for (unsigned n = 14; n <= 18; ++n) {
     const int repeats = n < 18 ? 5 : 3;
-    queens_options plain = queens_on(route::automatic);
-    plain.symmetry = false;
-    plain.leaf_rows = 0;
-    const double plain_ms = queens_row(out, n, plain, repeats, 0);
+    const double plain_ms =
+        queens_row(out, n, {.symmetry = false, .leaf_rows = 0}, route::automatic, repeats, 0);
     for (const route taken : {route::device, route::flat, route::automatic}) {
-      queens_row(out, n, queens_on(taken), repeats, plain_ms);
+      queens_row(out, n, {}, taken, repeats, plain_ms);
     }
   }
 }
 
 void measure_large_queens(benchmark::recorder& out) {
   out.table("large", queens_columns, "Medians of 3, of 1 for 20 queens");
-  queens_row(out, 19, queens_on(route::automatic), 3, 0);
-  queens_row(out, 20, queens_on(route::automatic), 1, 0);
+  queens_row(out, 19, {}, route::automatic, 3, 0);
+  queens_row(out, 20, {}, route::automatic, 1, 0);
 }
 
 void measure_leaf_rows(benchmark::recorder& out) {
   out.table("leaf_rows", queens_columns, "Medians of 3 (least–most)");
   for (const unsigned n : {16u, 18u}) {
     for (const unsigned rows : {0u, 5u, 6u, 7u, 8u, 9u}) {
-      queens_options options = queens_on(route::automatic);
-      options.leaf_rows = rows;
-      queens_row(out, n, options, 3, 0);
+      queens_row(out, n, {.leaf_rows = rows}, route::automatic, 3, 0);
     }
   }
 }
 
 constexpr route routes[] = {route::device, route::flat, route::automatic};
-
-branch_and_bound_options options_on(route taken) {
-  branch_and_bound_options options;
-  options.backend = backend::cuda;
-  options.route = taken;
-  return options;
-}
 
 /// Writes the row of a search by branch and bound. `asked` is the requested route, and `value` is
 /// that of the best leaf.
@@ -136,7 +119,7 @@ void measure_flow_shops(benchmark::recorder& out) {
     for (const route taken : routes) {
       flow_shop_result found;
       const auto search = [&] {
-        auto best = flow_shop(shop, options_on(taken));
+        auto best = flow_shop(shop, environment_on(taken));
         require_equal(name, static_cast<std::uint64_t>(best.makespan),
                       static_cast<std::uint64_t>(benchmark.optimum));
         return best;
@@ -170,7 +153,7 @@ void measure_knapsacks(benchmark::recorder& out) {
     for (const route taken : routes) {
       knapsack_result found;
       const auto search = [&] {
-        auto best = knapsack(instance, options_on(taken));
+        auto best = knapsack(instance, environment_on(taken));
         require_equal("a knapsack", static_cast<std::uint64_t>(best.profit),
                       static_cast<std::uint64_t>(expected));
         return best;

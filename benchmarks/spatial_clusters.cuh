@@ -129,8 +129,7 @@ inline void measure_clusters(recorder& out, std::size_t n) {
       for (const std::uint32_t min_points : {1u, 10u}) {
         ramify::spatial_cluster_report report;
         const auto t = host_time_of(repeats, [&] {
-          report = find_clusters(tree.view(), ratio * separation, labels.data(), nullptr,
-                                 {.min_points = min_points});
+          report = find_clusters(tree.view(), ratio * separation, labels.data(), min_points);
         });
         if (m == checked_points) {
           check_labels(download(points.data(), m), ratio * separation, min_points,

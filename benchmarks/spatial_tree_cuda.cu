@@ -54,22 +54,23 @@ class bench {
 
   [[nodiscard]] std::size_t size() const { return points_.size(); }
 
-  [[nodiscard]] tree_type build(const spatial_tree_config& config) const {
-    return {on_device_.data(), size(), nullptr, config};
+  [[nodiscard]] tree_type build(const spatial_tree_options& options = {},
+                                route taken = route::automatic) const {
+    return {on_device_.data(), size(), options, {.route = taken}};
   }
   void run_nearest(const tree_type& tree, std::size_t neighbors = k) const {
     (void)all_nearest_neighbors(tree.view(), neighbors, true, ids_.data(), distances2_.data());
   }
   /// Finds the nearest points of all points: in the tree's order, or in the caller's random order.
   void run_nearest(const tree_type& tree, bool along_curve,
-                   const spatial_query_config& config) const {
+                   const spatial_query_options& options) const {
     (void)nearest(tree.view(), queries(tree, along_curve), size(), k, ids_.data(),
-                  distances2_.data(), nullptr, config);
+                  distances2_.data(), options);
   }
   void run_radius_count(const tree_type& tree, bool along_curve,
-                        const spatial_query_config& config) const {
+                        const spatial_query_options& options) const {
     (void)radius_count(tree.view(), queries(tree, along_curve), size(), radius_, counts_.data(),
-                       nullptr, config);
+                       options);
   }
   /// Returns the results of the last calls.
   [[nodiscard]] std::pair<std::vector<std::uint32_t>, std::vector<std::uint32_t>> results() const {
@@ -93,8 +94,8 @@ class bench {
   [[nodiscard]] benchmark::timing time_of_sort() const {
     const auto n = static_cast<std::uint32_t>(size());
     code_sort<3> sort;
-    const run_memory<code_sort<3>::scratch> memory({}, nullptr, "benchmark", n,
-                                                   spatial_tree_config());
+    const ramify::detail::run_setup setup("benchmark", {});
+    const run_memory<code_sort<3>::scratch> memory({}, nullptr, "benchmark", n);
     using bounds = point_bounds<float, 3>;
     const device_buffer<bounds> found(1, nullptr);
     const bounds unit_cube{{{{0, 0, 0}}, {{1, 1, 1}}}, bounds::none, 1};
@@ -105,7 +106,7 @@ class bench {
                    static_cast<const bounds*>(found.data()), memory.parts.array(), trace_ticket())
                 .code(),
             "computing the Morton codes");
-      sort.start(memory.parts, n, {}, nullptr);
+      sort.start(memory.parts, n, setup);
     });
   }
   [[nodiscard]] benchmark::timing time_of_copy() const {
@@ -177,10 +178,9 @@ void measure_builds(benchmark::recorder& out, const bench& b) {
            {},
            {}});
   for (const auto taken : {route::device, route::flat, route::automatic}) {
-    const spatial_tree_config config{.route = taken};
-    const tree_type tree = b.build(config);
+    const tree_type tree = b.build({}, taken);
     b.check_results(tree);
-    const auto t = time_of([&] { (void)b.build(config); });
+    const auto t = time_of([&] { (void)b.build({}, taken); });
     const auto sort = b.time_of_sort();
     const auto& report = tree.report();
     out.row({"tree", to_string(taken), t, millions_per_second(b.size(), t), sort.median_ms,
@@ -195,10 +195,10 @@ void measure_queries(benchmark::recorder& out, const bench& b) {
              "10 nearest, Mqueries/s", "about 30 in a ball, counted, ms", "ball, Mqueries/s"},
             "Queries of the same points, by the size of leaves");
   for (const unsigned leaf_size : {4, 8, 16, 32, 64}) {
-    const spatial_tree_config config{.leaf_size = leaf_size};
-    const tree_type tree = b.build(config);
+    const spatial_tree_options options{.leaf_size = leaf_size};
+    const tree_type tree = b.build(options);
     b.check_results(tree);
-    const auto build = time_of([&] { (void)b.build(config); });
+    const auto build = time_of([&] { (void)b.build(options); });
     const auto near = time_of([&] { b.run_nearest(tree); });
     const auto within = time_of([&] { b.run_radius_count(tree); });
     out.row({leaf_size, tree.report().nodes, build.median_ms, near,
@@ -212,16 +212,16 @@ void measure_orders(benchmark::recorder& out, const bench& b) {
              "about 30 in a ball, counted, ms", "ball, Mqueries/s"},
             "All points as queries, along the curve and in random order; leaves of at most 16 "
             "points. All methods have the same results. Neighbors are found by threads");
-  const tree_type tree = b.build({});
+  const tree_type tree = b.build();
   for (const bool along_curve : {true, false}) {
     decltype(b.results()) expected;
     benchmark::timing near;
     for (const auto method : {query_method::threads, query_method::packets}) {
       for (const bool sort : {false, true}) {
-        const spatial_query_config config{.sort = sort, .ball_method = method};
+        const spatial_query_options options{.sort = sort, .ball_method = method};
         const bool by_threads = method == query_method::threads;
-        if (by_threads) near = time_of([&] { b.run_nearest(tree, along_curve, config); });
-        const auto within = time_of([&] { b.run_radius_count(tree, along_curve, config); });
+        if (by_threads) near = time_of([&] { b.run_nearest(tree, along_curve, options); });
+        const auto within = time_of([&] { b.run_radius_count(tree, along_curve, options); });
         auto found = b.results();
         if (expected.first.empty()) expected = found;
         if (found != expected) throw std::runtime_error("the methods have different results");
@@ -239,7 +239,7 @@ void measure_lists(benchmark::recorder& out, const bench& b) {
       "Results of all points as queries, along the curve; the balls have about 30 points, the "
       "rows " +
           std::to_string(most_neighbors) + " elements");
-  const tree_type tree = b.build({});
+  const tree_type tree = b.build();
   for (const std::size_t neighbors : {1, 4, 10, 16, 32, 64}) {
     const auto t = time_of([&] { b.run_nearest(tree, neighbors); });
     out.row({std::to_string(neighbors) + " nearest", t, millions_per_second(b.size(), t), {}});

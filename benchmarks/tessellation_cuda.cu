@@ -240,11 +240,9 @@ void measure_teapot(benchmark::recorder& out) {
     }
     device_mesh first;
     for (const route taken : {route::device, route::flat}) {
-      tessellation_options options;
-      options.route = taken;
-      options.flatness = flatness;
       const auto divide = [&] {
-        return tessellate_patches(on_device.data(), on_device.size(), nullptr, options);
+        return tessellate_patches(on_device.data(), on_device.size(), {.flatness = flatness},
+                                  {.route = taken});
       };
       device_mesh mesh = divide();
       check_mesh(std::string(to_string(taken)), patches, mesh, flatness);
@@ -283,11 +281,9 @@ void measure_curves(benchmark::recorder& out) {
              per_second(points.size(), uniform), 1.0, "", 0});
     device_polylines first;
     for (const route taken : {route::device, route::flat}) {
-      tessellation_options options;
-      options.route = taken;
-      options.flatness = flatness;
       const auto divide = [&] {
-        return tessellate_curves(on_device.data(), on_device.size(), nullptr, options);
+        return tessellate_curves(on_device.data(), on_device.size(), {.flatness = flatness},
+                                 {.route = taken});
       };
       device_polylines lines = divide();
       if (taken == route::flat &&

@@ -19,11 +19,9 @@ inline timed_sort sort_once(const std::uint32_t* input, std::uint32_t* keys, std
         "copying the keys");
   stream.synchronize();
   host_event begun, ended;
-  quicksort_config config;
-  config.route = route::device;
-  config.trace = trace;
   begun.record(stream.get());
-  auto run = quicksort_async(keys, n, ascending{}, stream.get(), config);
+  auto run = quicksort_async(keys, n, ascending{},
+                             {.stream = stream, .route = route::device, .trace = trace});
   ended.record(stream.get());
   const quicksort_report report = run.get();
   return {ended.milliseconds_since(begun), report.host_grids + report.child_grids};

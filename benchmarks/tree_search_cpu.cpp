@@ -57,7 +57,7 @@ void measure_all(benchmark::recorder& out) {
     row("serial, one core", serial);
     for (const route how : {route::device, route::flat}) {
       row(to_string(how), measure(tree, [&] {
-            return tree_search(tree.parameters, nullptr, {.route = how}).value;
+            return tree_search_async(tree.parameters, {.route = how}).get().value;
           }));
     }
   }

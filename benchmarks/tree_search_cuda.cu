@@ -14,17 +14,17 @@ using namespace ramify;
 namespace {
 
 // Measures whole calls by the host's clock, because rounds may wait for the host.
-benchmark::timing measure(const uts_named_tree& tree, const traverse_config& config,
-                          int repetitions, traverse_report& report) {
+benchmark::timing measure(const uts_named_tree& tree, environment env, int repetitions,
+                          traverse_report& report) {
   const host_stream stream;
-  const std::size_t bytes = tree_search_scratch_bytes(config);
-  const device_buffer<std::byte> scratch(bytes, stream.get());
+  const device_buffer<std::byte> scratch(tree_search_scratch_bytes(), stream.get());
+  env.stream = stream;
+  env.memory = scratch;
   std::vector<double> times;
   for (int i = 0; i < repetitions; ++i) {
     stream.synchronize();
     const auto begin = std::chrono::steady_clock::now();
-    const auto found =
-        tree_search(tree.parameters, stream.get(), config, {scratch.data(), scratch.size()});
+    const auto found = tree_search_async(tree.parameters, env).get();
     const std::chrono::duration<double, std::milli> taken =
         std::chrono::steady_clock::now() - begin;
     if (!(found.value == tree.counts)) {
@@ -47,7 +47,7 @@ void measure_all(benchmark::recorder& out, const benchmark::command_line& asked)
             {"tree", "nodes", "depth", "route", "rounds begun by", "took", "ms", "Mnodes/s",
              "host grids", "child grids", "graph's grids", "rounds", "frontier nodes"},
             "Medians of 11, of 3 for trees of more than 10^9 nodes (least–most)");
-  constexpr traverse_config ways[] = {
+  const environment ways[] = {
       {.route = route::device},
       {.route = route::flat, .flat_loop = flat_loop::graph},
       {.route = route::flat, .flat_loop = flat_loop::host},
@@ -56,15 +56,15 @@ void measure_all(benchmark::recorder& out, const benchmark::command_line& asked)
   };
   for (const uts_named_tree& tree : uts_trees()) {
     if (!wanted(tree)) continue;
-    for (const traverse_config& config : ways) {
+    for (const environment& env : ways) {
       traverse_report report;
       const benchmark::timing time =
-          measure(tree, config, tree.counts.nodes > 1'000'000'000 ? 3 : 11, report);
-      const bool loops = config.route == route::flat;
+          measure(tree, env, tree.counts.nodes > 1'000'000'000 ? 3 : 11, report);
+      const bool loops = env.route == route::flat;
       std::string took(to_string(report.taken));
       if (report.taken == route::flat) took += ", by " + std::string(to_string(report.looped_by));
-      out.row({tree.name, tree.counts.nodes, tree.counts.depth, to_string(config.route),
-               loops ? to_string(config.flat_loop) : "", took, time,
+      out.row({tree.name, tree.counts.nodes, tree.counts.depth, to_string(env.route),
+               loops ? to_string(env.flat_loop) : "", took, time,
                static_cast<double>(tree.counts.nodes) / time.median_ms / 1e3, report.host_grids,
                report.child_grids, report.graph_grids, report.rounds, report.peak_frontier_nodes});
     }

@@ -39,10 +39,10 @@ namespace {
 template <class Processes>
 auto start(const Processes& processes, const common::amr_settings& settings,
            const common::amr_command_line& o, const common::amr_checkpoint* from) {
-  processes.check(settings.flow);
-  if (from == nullptr) return processes.start(settings.flow);
+  processes.check(settings);
+  if (from == nullptr) return processes.start(settings);
   try {
-    return processes.start(settings.flow, from->state);
+    return processes.start(settings, from->state);
   } catch (const std::invalid_argument& e) {  // the options are valid, so the state is not
     throw common::bad_input(o.restart + " cannot be continued: " + e.what());
   }
@@ -81,7 +81,7 @@ common::amr_summary simulate(const common::amr_command_line& o, const common::st
   std::vector<std::filesystem::path> replaced;
   std::optional<common::run_folder> folder;
   if (processes.is_first()) {
-    if (!o.trace.empty()) now.settings.flow.trace = &trace;
+    if (!o.trace.empty()) now.settings.env.trace = &trace;
     if (!from) replaced = common::old_frames(now.settings, o.files.force);
     folder.emplace(now.settings.output_dir);
     common::check_own_names(now.settings, o.files);
@@ -106,7 +106,7 @@ common::amr_summary simulate(const common::amr_command_line& o, const common::st
   if (processes.is_first()) common::write_trace(o.trace, trace);
   if (o.report != "json") common::print_trace(std::cout, o.trace, trace, Processes::trace_of);
   all.settings = now.settings;
-  all.settings.flow.trace = nullptr;  // the trace ends with this function
+  all.settings.env.trace = nullptr;  // the trace ends with this function
   add_results(all, flow);
   all.cell_updates = all.report.cell_updates - first_updates;
   return all;
@@ -161,7 +161,7 @@ int main_of_rank(int argc, char** argv, const std::function<int()>& alone) {
             },
             agree);
       },
-      o.where.backend,
+      o.env.backend,
       [&](ramify::communicator& comm) {
         const auto stopped = run(o, common::amr_on_ranks{comm});
         if (comm.rank() == 0) end = stopped;

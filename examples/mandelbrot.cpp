@@ -42,6 +42,7 @@ enum class palette { fire, ocean, gray };
 struct options {
   ramify::mandelbrot_view view{.width = 1024, .height = 1024};
   ramify::mandelbrot_options mandelbrot;
+  ramify::environment env;
   std::vector<double> center, julia;
   std::string image, rectangles, trace, report = "text";
   palette colors = palette::fire;
@@ -94,9 +95,9 @@ void declare(CLI::App& app, options& o) {
                    "Rectangles with fewer pixels are not divided; at least 64 applies");
   add_whole_number(app, "--coarsening", m.launches.coarsening,
                    "Rectangles that a block of a shared grid divides", 1);
-  add_choice(app, "--flat-loop", ramify::parse_flat_loop, m.flat_loop,
+  add_choice(app, "--flat-loop", ramify::parse_flat_loop, o.env.flat_loop,
              "What launches the levels on the flat route: automatic, graph, host");
-  common::add_launch_options(app, m);
+  common::add_launch_options(app, o.env);
   common::add_trace_option(app, o.files, o.trace);
   const auto is_png = [](const std::string& file) -> std::string {
     if (common::has_extension(file, ".png")) return {};
@@ -175,9 +176,10 @@ struct comparison {
 comparison compare(const std::vector<std::uint32_t>& dwells, const options& o) {
   auto exhaustive = o.mandelbrot;
   exhaustive.method = ramify::mandelbrot_method::exhaustive;
-  exhaustive.trace = nullptr;
+  auto env = o.env;
+  env.trace = nullptr;
   std::vector<std::uint32_t> expected(dwells.size());
-  const auto report = ramify::mandelbrot(o.view, expected, exhaustive);
+  const auto report = ramify::mandelbrot(o.view, expected, exhaustive, env);
   comparison found{0, report.work_ms};
   for (std::size_t i = 0; i < dwells.size(); ++i) {
     if (dwells[i] != expected[i]) ++found.differing;
@@ -252,10 +254,10 @@ void run(options o) {
   check(o);
   common::progress_bar progress("computing the image", o.quiet);
   ramify::launch_trace trace;
-  if (!o.trace.empty()) o.mandelbrot.trace = &trace;
+  if (!o.trace.empty()) o.env.trace = &trace;
   std::vector<std::uint32_t> dwells(o.view.pixels());
   std::vector<ramify::pixel_origin> origins(o.rectangles.empty() ? 0 : dwells.size());
-  const auto report = ramify::mandelbrot(o.view, dwells, o.mandelbrot, origins);
+  const auto report = ramify::mandelbrot(o.view, dwells, origins, o.mandelbrot, o.env);
   std::optional<comparison> compared;
   if (o.compare) compared = compare(dwells, o);
   progress.clear();

@@ -39,6 +39,7 @@ struct options {
   bool quiet = false;
   common::file_options files;
   ramify::nbody_options gravity;
+  ramify::environment env;
 };
 
 /// Declares the bodies, and the number and the size of the steps.
@@ -113,9 +114,9 @@ void declare_output(CLI::App& app, options& o) {
 void declare(CLI::App& app, options& o) {
   declare_bodies(app, o);
   declare_gravity(app, o);
-  common::add_launch_options(app, o.gravity);
+  common::add_launch_options(app, o.env);
   common::add_choice(
-      app, "--flat-loop", ramify::parse_flat_loop, o.gravity.flat_loop,
+      app, "--flat-loop", ramify::parse_flat_loop, o.env.flat_loop,
       "What launches the levels of the tree on the flat route: automatic, host, graph");
   common::add_trace_option(app, o.files, o.trace);
   declare_output(app, o);
@@ -200,7 +201,7 @@ ramify::nbody_simulation<Real> start(const common::bodies& bodies, const options
   const auto velocities = converted<Real>(bodies.velocities);
   const std::vector<Real> masses(bodies.masses.begin(), bodies.masses.end());
   try {
-    return {positions, velocities, masses, o.gravity};
+    return {positions, velocities, masses, o.gravity, o.env};
   } catch (const std::invalid_argument& e) {  // the options are valid, so a body is not
     const std::string place = o.input.empty() ? "" : place_of(e.what(), bodies);
     throw common::bad_input(common::name_of_input(o.input) + place + ": " + e.what());
@@ -294,7 +295,7 @@ void run(options o) {
                                                                 : common::body_precision::float64);
   }
   ramify::launch_trace trace;
-  if (!o.trace.empty()) o.gravity.trace = &trace;
+  if (!o.trace.empty()) o.env.trace = &trace;
   const common::stop_request stop;
   const outcome all = o.precision == "float" ? simulate<float>(std::move(bodies), o, stop)
                                              : simulate<double>(std::move(bodies), o, stop);

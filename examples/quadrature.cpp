@@ -31,6 +31,7 @@ struct options {
   std::vector<double> a, u;
   std::string trace, report = "text";
   ramify::quadrature_options quadrature;
+  ramify::environment env;
   bool verify = false;
   bool quiet = false;
   common::file_options files;
@@ -70,9 +71,9 @@ void declare(CLI::App& app, options& o) {
                    "Maximum number of points", 1);
   add_whole_number(app, "--min-evaluations", o.quadrature.min_evaluations,
                    "All regions are split until this number of points is evaluated");
-  common::add_choice(app, "--flat-loop", ramify::parse_flat_loop, o.quadrature.flat_loop,
+  common::add_choice(app, "--flat-loop", ramify::parse_flat_loop, o.env.flat_loop,
                      "What launches the rounds on the flat route: automatic, graph, host");
-  common::add_launch_options(app, o.quadrature);
+  common::add_launch_options(app, o.env);
   common::add_trace_option(app, o.files, o.trace);
   app.add_flag("--verify", o.verify, "Compare with the closed form");
   app.add_flag("--quiet", o.quiet, "No progress display");
@@ -171,10 +172,10 @@ void run(options o) {
   o.files.check();
   common::progress_bar progress("integrating", o.quiet);
   ramify::launch_trace trace;
-  if (!o.trace.empty()) o.quadrature.trace = &trace;
+  if (!o.trace.empty()) o.env.trace = &trace;
   const auto f = integrand_of(o);
   const auto begin = std::chrono::steady_clock::now();
-  const ramify::quadrature_result found = ramify::quadrature(f, o.quadrature);
+  const ramify::quadrature_result found = ramify::quadrature(f, o.quadrature, o.env);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
   const outcome all{f, found, exact_integral(f), taken.count()};
   progress.clear();

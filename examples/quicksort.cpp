@@ -61,26 +61,28 @@ common::numbers read(const common::quicksort_command_line& o) {
                         : common::read_raw(o.input, o.type, o.pairs);
 }
 
-ramify::quicksort_report sort(common::numbers& all, const ramify::quicksort_options& how) {
+ramify::quicksort_report sort(common::numbers& all, const common::quicksort_command_line& o,
+                              const ramify::environment& env) {
   return std::visit(
       [&](auto& keys) {
-        return all.values.empty()
-                   ? ramify::quicksort(std::span(keys), how)
-                   : ramify::quicksort_pairs(std::span(keys), std::span(all.values), how);
+        return all.values.empty() ? ramify::quicksort(keys, o.order, o.sort, env)
+                                  : ramify::quicksort_pairs(keys, all.values, o.order, o.sort, env);
       },
       all.keys);
 }
 
 // Returns an empty string if `after` is the result of std::sort for `before`, else the fault.
 std::string compare_with_std_sort(const common::numbers& before, const common::numbers& after,
-                                  bool descending) {
+                                  ramify::sort_order order) {
   return std::visit(
       [&](const auto& keys) -> std::string {
         using key = typename std::decay_t<decltype(keys)>::value_type;
         const auto& sorted_keys = std::get<std::vector<key>>(after.keys);
         // A NaN (the only number that differs from itself) counts as greater than every other.
         const auto less = [](key a, key b) { return a < b || (a == a && b != b); };
-        const auto in_order = [&](key a, key b) { return descending ? less(b, a) : less(a, b); };
+        const auto in_order = [&](key a, key b) {
+          return order == ramify::sort_order::descending ? less(b, a) : less(a, b);
+        };
         if (!std::ranges::is_sorted(sorted_keys, in_order)) return "the output is out of order";
 
         const auto elements = [&](const std::vector<key>& k,
@@ -139,15 +141,15 @@ void run(const common::quicksort_command_line& o) {
   const common::numbers before = o.verify ? all : common::numbers{};
 
   ramify::launch_trace trace;
-  ramify::quicksort_options how = o.sort;
-  if (!o.trace.empty()) how.trace = &trace;
+  ramify::environment env = o.env;
+  if (!o.trace.empty()) env.trace = &trace;
 
   const auto begin = std::chrono::steady_clock::now();
-  const ramify::quicksort_report report = sort(all, how);
+  const ramify::quicksort_report report = sort(all, o, env);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
 
   if (o.verify) {
-    const std::string fault = compare_with_std_sort(before, all, o.sort.descending);
+    const std::string fault = compare_with_std_sort(before, all, o.order);
     if (!fault.empty()) throw std::runtime_error("verification failed: " + fault);
   }
   progress.clear();
@@ -208,17 +210,20 @@ void verify(ramify::communicator& comm, const common::numbers& before, const com
   common::numbers all_after = all_before;
   common::use_in_turns(comm, before, o.pairs, [&](const auto& part) { append(all_before, part); });
   common::use_in_turns(comm, after, o.pairs, [&](const auto& part) { append(all_after, part); });
-  const std::string fault = compare_with_std_sort(all_before, all_after, o.sort.descending);
+  const std::string fault = compare_with_std_sort(all_before, all_after, o.order);
   if (!fault.empty()) throw std::runtime_error("verification failed: " + fault);
 }
 
 // Sorts the numbers of all ranks. The sorted part of this rank replaces its unsorted one.
-ramify::distributed_sort_report sort(ramify::communicator& comm, common::numbers& part, bool pairs,
-                                     const ramify::distributed_sort_options& how) {
+ramify::distributed_sort_report sort(ramify::communicator& comm, common::numbers& part,
+                                     const common::quicksort_command_line& o,
+                                     const ramify::environment& env) {
+  constexpr auto parts = ramify::sorted_parts::sampled;
   return std::visit(
       [&](auto& keys) {
-        return pairs ? ramify::distributed_sort_pairs(comm, keys, part.values, how)
-                     : ramify::distributed_sort(comm, keys, how);
+        return o.pairs ? ramify::distributed_sort_pairs(comm, keys, part.values, o.order, parts,
+                                                        o.sort, env)
+                       : ramify::distributed_sort(comm, keys, o.order, parts, o.sort, env);
       },
       part.keys);
 }
@@ -246,12 +251,11 @@ void run_on_ranks(ramify::communicator& comm, const common::quicksort_command_li
   const common::numbers before = o.verify ? part : common::numbers{};
 
   ramify::launch_trace trace;
-  ramify::distributed_sort_options how;
-  static_cast<ramify::quicksort_options&>(how) = o.sort;
-  if (!o.trace.empty() && is_first) how.trace = &trace;
+  ramify::environment env = o.env;
+  if (!o.trace.empty() && is_first) env.trace = &trace;
 
   const auto begin = std::chrono::steady_clock::now();
-  const ramify::distributed_sort_report report = sort(comm, part, o.pairs, how);
+  const ramify::distributed_sort_report report = sort(comm, part, o, env);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
   const ramify::cluster_report cluster = comm.report();
 
@@ -279,7 +283,7 @@ int main_of_rank(int argc, char** argv) {
   common::quicksort_command_line o;
   return common::main_of_rank(
       [&](const auto& body, const auto& agree) { return run_program(argc, argv, o, body, agree); },
-      o.sort.backend, [&](ramify::communicator& comm) { run_on_ranks(comm, o); });
+      o.env.backend, [&](ramify::communicator& comm) { run_on_ranks(comm, o); });
 }
 
 #endif

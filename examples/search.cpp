@@ -117,12 +117,14 @@ struct one_process {
     return read();
   }
   [[nodiscard]] auto knapsack(const ramify::knapsack_instance& instance) const {
-    return ramify::knapsack(instance, o.search);
+    return ramify::knapsack(instance, o.search, o.env);
   }
   [[nodiscard]] auto flow_shop(const ramify::flow_shop_instance& shop) const {
-    return ramify::flow_shop(shop, o.search);
+    return ramify::flow_shop(shop, o.search, o.env);
   }
-  [[nodiscard]] auto count_queens(unsigned n) const { return ramify::count_queens(n, o.search); }
+  [[nodiscard]] auto count_queens(unsigned n) const {
+    return ramify::count_queens(n, o.queens(), o.env);
+  }
 };
 
 template <class Searches>
@@ -240,7 +242,7 @@ void run(common::search_command_line& o) {
   common::check(o);
   common::progress_bar progress("searching", o.quiet);
   ramify::launch_trace trace;
-  if (!o.trace.empty()) o.search.trace = &trace;
+  if (!o.trace.empty()) o.env.trace = &trace;
   const outcome all = solve(o, one_process{o});
   progress.clear();
   write(all, o, trace);
@@ -271,13 +273,13 @@ struct all_ranks {
     return all;
   }
   [[nodiscard]] auto knapsack(const ramify::knapsack_instance& instance) const {
-    return ramify::distributed_knapsack(comm, instance, {o.search});
+    return ramify::distributed_knapsack(comm, instance, o.search, {}, o.env);
   }
   [[nodiscard]] auto flow_shop(const ramify::flow_shop_instance& shop) const {
-    return ramify::distributed_flow_shop(comm, shop, {o.search});
+    return ramify::distributed_flow_shop(comm, shop, o.search, {}, o.env);
   }
   [[nodiscard]] auto count_queens(unsigned n) const {
-    return ramify::distributed_count_queens(comm, n, {o.search});
+    return ramify::distributed_count_queens(comm, n, o.queens(), {}, o.env);
   }
 
  private:
@@ -297,7 +299,7 @@ void run_on_ranks(ramify::communicator& comm, common::search_command_line& o) {
   if (is_first) common::check(o);
   common::progress_bar progress("searching", o.quiet || !is_first);
   ramify::launch_trace trace;
-  if (!o.trace.empty() && is_first) o.search.trace = &trace;
+  if (!o.trace.empty() && is_first) o.env.trace = &trace;
   if (!is_first) o.verify = false;  // all ranks have the same result
   outcome all = solve(o, all_ranks{comm, o});
   all.cluster = comm.report();
@@ -309,7 +311,7 @@ int main_of_rank(int argc, char** argv, const std::function<int()>& alone) {
   common::search_command_line o;
   return common::main_of_rank(
       [&](const auto& body, const auto& agree) { return run_program(argc, argv, o, body, agree); },
-      o.search.backend, [&](ramify::communicator& comm) { run_on_ranks(comm, o); }, alone);
+      o.env.backend, [&](ramify::communicator& comm) { run_on_ranks(comm, o); }, alone);
 }
 
 #endif

@@ -121,7 +121,7 @@ void search(const ramify::spatial_index<double, int{dim}>& index, const points_o
   }
   if (o.cluster) {
     r.labels.resize(r.build.points);
-    r.clusters = index.find_clusters(*o.cluster, r.labels, o.clusters);
+    r.clusters = index.find_clusters(*o.cluster, r.labels, o.min_points, o.query);
     count_time(r.clusters);
   }
   if (!o.statistics.empty()) {
@@ -145,7 +145,7 @@ common::spatial_results run_with(const common::point_set& set,
   const auto points = with_dimensions<dim>(set);
   const auto queries = places ? with_dimensions<dim>(*places) : points;
   common::spatial_results r;
-  const ramify::spatial_index<double, int{dim}> index(points, o.build);
+  const ramify::spatial_index<double, int{dim}> index(points, o.build, o.env);
   r.build = index.report();
   r.total_ms = r.build.total_ms;
   search<dim>(index, queries, !places, o, r);
@@ -208,7 +208,6 @@ void set_period(common::spatial_command_line& o, const common::point_set& set) {
     throw std::invalid_argument(text.str());
   }
   o.query.squared = false;
-  o.clusters.period = o.query.period;
 }
 
 void run(common::spatial_command_line o) {
@@ -221,7 +220,7 @@ void run(common::spatial_command_line o) {
   const std::optional<common::point_set> places = read_places(o, set.dimensions);
   set_period(o, set);
   ramify::launch_trace trace;
-  if (!o.trace.empty()) o.build.trace = &trace;
+  if (!o.trace.empty()) o.env.trace = &trace;
   common::spatial_results r =
       set.dimensions == 2 ? run_with<2>(set, places, o) : run_with<3>(set, places, o);
   r.columns = set.columns;

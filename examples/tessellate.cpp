@@ -40,6 +40,7 @@ struct options {
   std::uint64_t seed = 1;
   bool teapot = false, compare = false, quiet = false;
   ramify::tessellation_options tessellation;
+  ramify::environment env;
   common::file_options files;
 };
 
@@ -82,12 +83,12 @@ void declare(CLI::App& app, options& o) {
   app.add_flag("--compare", o.compare,
                "Measure the largest distance, and count the edges of a mesh that do not occur "
                "twice; a fault is an error");
-  common::add_launch_options(app, t);
+  common::add_launch_options(app, o.env);
   common::add_choice(app, "--strategy", ramify::parse_traverse_strategy, t.strategy,
                      "work_sharing or task_per_node");
   common::add_whole_number(app, "--capacity", t.capacity,
                            "Maximum number of frontier nodes; 0 selects a default");
-  common::add_choice(app, "--flat-loop", ramify::parse_flat_loop, t.flat_loop,
+  common::add_choice(app, "--flat-loop", ramify::parse_flat_loop, o.env.flat_loop,
                      "What launches the rounds on the flat route: automatic, graph, host");
   common::add_trace_option(app, o.files, o.trace);
   app.add_flag("--quiet", o.quiet, "No progress display");
@@ -249,11 +250,11 @@ common::bezier_shapes read(const options& o) {
 results tessellate(const common::bezier_shapes& shapes, const options& o) {
   results r;
   if (shapes.kind == shape_kind::curves) {
-    r.lines = ramify::tessellate_curves(shapes.curves, o.tessellation);
+    r.lines = ramify::tessellate_curves(shapes.curves, o.tessellation, o.env);
     r.report = r.lines.report;
     if (o.compare) r.compared = compare(shapes, r.lines);
   } else {
-    r.mesh = ramify::tessellate_patches(shapes.patches, o.tessellation);
+    r.mesh = ramify::tessellate_patches(shapes.patches, o.tessellation, o.env);
     r.report = r.mesh.report;
     if (o.compare) r.compared = compare(shapes, r.mesh);
   }
@@ -265,7 +266,7 @@ void run(options o) {
   common::progress_bar progress("tessellating", o.quiet);
   const common::bezier_shapes shapes = read(o);
   ramify::launch_trace trace;
-  if (!o.trace.empty()) o.tessellation.trace = &trace;
+  if (!o.trace.empty()) o.env.trace = &trace;
   const results r = tessellate(shapes, o);
   const std::string fault = fault_of(r, o);
   progress.clear();

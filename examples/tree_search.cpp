@@ -31,21 +31,23 @@ namespace {
 struct options {
   std::string name, trace, report = "text";
   ramify::uts_parameters tree;
-  ramify::tree_search_options search;
+  ramify::traverse_options search;
+  ramify::environment env;
   bool verify = false;
   bool quiet = false;
   common::file_options files;
 };
 
 // Declares the options that decide how the work is distributed over grids.
-void declare_strategy(CLI::App& app, ramify::tree_search_options& search) {
+void declare_strategy(CLI::App& app, options& o) {
   using common::add_choice;
   using common::add_whole_number;
+  ramify::traverse_options& search = o.search;
   add_choice(app, "--strategy", ramify::parse_traverse_strategy, search.strategy,
              "work_sharing or task_per_node");
   add_whole_number(app, "--capacity", search.capacity,
                    "Maximum number of frontier nodes; 0 selects a default");
-  add_choice(app, "--flat-loop", ramify::parse_flat_loop, search.flat_loop,
+  add_choice(app, "--flat-loop", ramify::parse_flat_loop, o.env.flat_loop,
              "What begins the rounds of work_sharing on the flat route: automatic, graph, host");
   add_choice(app, "--granularity", ramify::parse_granularity, search.launches.grain,
              "Tasks of task_per_node that share a grid: per_task, per_block, per_grid");
@@ -84,8 +86,8 @@ void declare_tree(CLI::App& app, options& o) {
 
 void declare(CLI::App& app, options& o) {
   declare_tree(app, o);
-  common::add_launch_options(app, o.search);
-  declare_strategy(app, o.search);
+  common::add_launch_options(app, o.env);
+  declare_strategy(app, o);
   common::add_trace_option(app, o.files, o.trace);
   app.add_flag("--verify", o.verify, "Compare with the published counts")
       ->needs(app.get_option("--tree"));
@@ -136,9 +138,9 @@ void run(options o) {
   common::progress_bar progress("searching", o.quiet);
   if (!o.name.empty()) o.tree = ramify::parse_uts_tree(o.name);
   ramify::launch_trace trace;
-  if (!o.trace.empty()) o.search.trace = &trace;
+  if (!o.trace.empty()) o.env.trace = &trace;
   const auto begin = std::chrono::steady_clock::now();
-  const ramify::tree_search_result found = ramify::tree_search(o.tree, o.search);
+  const ramify::tree_search_result found = ramify::tree_search(o.tree, o.search, o.env);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
   if (o.verify) compare_with_published(o.name, found.counts);
   progress.clear();
@@ -179,14 +181,10 @@ void run_on_ranks(ramify::communicator& comm, options o) {
   common::progress_bar progress("searching", o.quiet || !is_first);
   if (!o.name.empty()) o.tree = ramify::parse_uts_tree(o.name);
   ramify::launch_trace trace;
-  ramify::distributed_tree_search_options how;
-  static_cast<ramify::traverse_config&>(how) = o.search;
-  how.backend = o.search.backend;
-  how.pending_launches = o.search.pending_launches;
-  if (!o.trace.empty() && is_first) how.trace = &trace;
+  if (!o.trace.empty() && is_first) o.env.trace = &trace;
 
   const auto begin = std::chrono::steady_clock::now();
-  const auto found = ramify::distributed_tree_search(comm, o.tree, how);
+  const auto found = ramify::distributed_tree_search(comm, o.tree, o.search, {}, o.env);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
   const ramify::cluster_report cluster = comm.report();
   if (o.verify) compare_with_published(o.name, found.counts);
@@ -206,7 +204,7 @@ int main_of_rank(int argc, char** argv) {
   options o;
   return common::main_of_rank(
       [&](const auto& body, const auto& agree) { return run_program(argc, argv, o, body, agree); },
-      o.search.backend, [&](ramify::communicator& comm) { run_on_ranks(comm, o); });
+      o.env.backend, [&](ramify::communicator& comm) { run_on_ranks(comm, o); });
 }
 
 #endif

@@ -5,10 +5,10 @@
 /// amr_run: a flow on an adaptive mesh of blocks, refined by quadtrees or octrees.
 ///
 ///     using gas = euler<double, 2>;
-///     amr_config config;
-///     config.mesh.max_level = 4;
-///     config.mesh.sides.fill({boundary::outflow, boundary::outflow});
-///     amr_run run(gas{}, gradient_criterion<gas>{}, sod<double, 2>{}, config, stream);
+///     amr_options options;
+///     options.mesh.max_level = 4;
+///     options.mesh.sides.fill({boundary::outflow, boundary::outflow});
+///     amr_run run(gas{}, gradient_criterion<gas>{}, sod<double, 2>{}, options, {.stream = s});
 ///     run.advance_to(0.2);
 ///     run.totals();     // mass, momentum, energy
 ///     run.snapshot();   // the leaves and their values, on the host
@@ -26,8 +26,9 @@
 ///
 /// Memory      2 (with subcycling 3) times the values of all blocks, inner ones included, and for
 ///             flux correction a quarter (in three dimensions three quarters) of them; taken from
-///             the stream-ordered pool, and doubled when the mesh outgrows it, up to
-///             amr_mesh_config::max_blocks; if memory is short it grows by less.
+///             Ramify's stream-ordered pool, and doubled when the mesh outgrows it, up to
+///             amr_options::mesh.max_blocks; if memory is short it grows by less.
+///             environment::memory must be empty.
 /// Launches    Device route: one chain of tail launches for each call of advance(), with 10 launch
 ///             slots (6 a level and 4 with subcycling); without a slot the host launches. Flat
 ///             route: the host reads a few bytes back twice for each regrid that changes the mesh,
@@ -61,8 +62,12 @@
 #include <ramify/amr/restore.cuh>
 #include <ramify/amr/results.cuh>
 #include <ramify/amr/snapshot.hpp>
+#include <ramify/runtime/async_run.hpp>
+#include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/phase_range.cuh>
+#include <ramify/runtime/run_setup.cuh>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 namespace ramify::inline RAMIFY_BUILD {
@@ -71,54 +76,9 @@ namespace ramify::inline RAMIFY_BUILD {
 template <class Physics>
 inline constexpr int default_block_cells = Physics::dimensions == 2 ? 16 : 8;
 
-template <class Physics, class Criterion, int n>
-requires detail::amr::simulable<Physics, Criterion>
-class amr_run;
-
-/// Steps that amr_run::advance_async() has started. Movable; get() of a moved-from object throws
-/// std::logic_error. The amr_run must outlive it. If it is destroyed before get(), and its steps
-/// were not captured, the amr_run may only be destroyed.
-template <class Physics, class Criterion, int n>
-class [[nodiscard("call get(): it waits, checks and completes the steps")]] amr_advance {
- public:
-  /// Waits for the steps and completes them. It launches the phases that kernels could not launch,
-  /// on the flat route all phases, and allocates memory if the mesh grows. Returns the report of
-  /// the run until now.
-  ///
-  /// Must be called once. For captured steps, call it after each launch of their graph, or after
-  /// the last of several launches, before any other member of the amr_run and before another graph.
-  /// The graph must have been launched into the same stream, or be complete.
-  /// \throws amr_error as of amr_run::advance(), or if captured steps need more memory for the
-  ///         mesh: the graph cannot continue then, and amr_run::advance() can once this object is
-  ///         destroyed; cuda_error; device_launch_error; std::logic_error while the stream is being
-  ///         captured, for a further call, and for a moved-from run
-  amr_report get() {
-    const auto call = result_.begin_get();
-    run_->finish();
-    amr_report report = parts_->report;
-    if (!run_->captured()) run_.reset();
-    return report;
-  }
-
- private:
-  friend class amr_run<Physics, Criterion, n>;
-  using parts = detail::amr::run_parts<Physics, n, Criterion>;
-  using run_type = detail::amr::phase_run<parts, detail::amr::fill_from_parent>;
-
-  amr_advance(const detail::amr::advance_request& wanted, parts& run_parts)
-      : parts_(&run_parts),
-        run_(std::make_unique<run_type>(run_parts, detail::amr::fill_from_parent{}, wanted.steps)) {
-    result_ = detail::result_state("amr_run", run_->captured());
-    run_->start(wanted);
-  }
-
-  parts* parts_;
-  std::unique_ptr<run_type> run_;
-  detail::result_state result_{"amr_run"};
-};
-
 /// A run: a flow and its mesh. Move-only; the stream must outlive it. After an exception other than
-/// std::invalid_argument and amr_error it may only be destroyed.
+/// std::invalid_argument and amr_error it may only be destroyed. All calls that advance it have the
+/// environment of its constructor.
 ///
 /// `Physics` has the members of euler (euler.cuh); its floors and their functions are optional.
 /// criteria.cuh describes `Criterion`. `n` is the number of cells along a block's edge, even and at
@@ -134,37 +94,44 @@ class amr_run {
   using values = typename Physics::values;
 
   /// Builds the mesh for an initial state and fills it. Blocks are refined, level by level, where
-  /// the criterion requires it. Waits for `stream`.
+  /// the criterion requires it. Waits for the stream.
   /// \param initial  `initial(where)` returns the primitive values at a point, on the device; it is
   ///         evaluated at 3 Gauss points along each axis of a cell, unless it has the member
   ///         average() (cell_average.cuh), for features that are smaller than a cell
-  /// \throws std::invalid_argument naming a field of `config`; unavailable if this build cannot run
-  ///         on the configured backend or route; amr_error if a cell's initial values are invalid
-  ///         or below a floor of the physics, or the mesh needs more than mesh.max_blocks;
+  /// \param env  its memory must be empty
+  /// \throws std::invalid_argument naming a field of `options` or `env`; unavailable if this build
+  ///         cannot run on the backend or the route; amr_error if a cell's initial values are
+  ///         invalid or below a floor of the physics, or the mesh needs more than mesh.max_blocks;
   ///         cuda_error; device_launch_error
   template <class Initial>
   amr_run(const Physics& physics, const Criterion& criterion, const Initial& initial,
-          const amr_config& config, cudaStream_t stream = nullptr)
-      : parts_(std::make_unique<parts>(physics, criterion, validated(config), stream)) {
+          const amr_options& options, const environment& env = {}) {
     constexpr bool is_valid = detail::amr::is_initial_state<Physics, Initial>;
     static_assert(is_valid,
                   "amr_run: the initial state needs values operator()(const real "
                   "(&where)[dimensions]) const");
     if constexpr (is_valid) {
-      detail::amr::build_mesh(*parts_, detail::amr::fill_from_initial_state<Initial>{initial});
+      detail::amr::check_arguments<real, dim, n>("amr_run", options, env);
+      detail::run_setup setup("amr_run", env);
+      parts_ = std::make_unique<parts>(physics, criterion, options, env);
+      detail::amr::build_mesh(*parts_, setup,
+                              detail::amr::fill_from_initial_state<Initial>{initial});
     }
   }
 
   /// Continues a run from a state that save() returned. A state does not contain `physics`,
-  /// `criterion` and `config`; if they are the same, the results have the same bits. Waits for
-  /// `stream`.
+  /// `criterion` and `options`; if they are the same, the results have the same bits. Waits for the
+  /// stream.
   /// \throws std::invalid_argument also if `state` has another block size, number type or other
   ///         root blocks, or its leaves are not a balanced mesh; the other exceptions of the first
   ///         constructor
   amr_run(const Physics& physics, const Criterion& criterion, const amr_state& state,
-          const amr_config& config, cudaStream_t stream = nullptr)
-      : parts_(std::make_unique<parts>(physics, criterion, validated(config, &state), stream)) {
-    detail::amr::restore_mesh(*parts_, state, state.values.data());
+          const amr_options& options, const environment& env = {}) {
+    detail::amr::check_arguments<real, dim, n>("amr_run", options, env);
+    detail::amr::check_kind<Physics, n>(state, options.mesh);
+    detail::run_setup setup("amr_run", env);
+    parts_ = std::make_unique<parts>(physics, criterion, options, env);
+    detail::amr::restore_mesh(*parts_, setup, state, state.values.data());
   }
 
   /// Returns everything that is needed to continue the run. Waits for the stream.
@@ -187,9 +154,13 @@ class amr_run {
     advance(std::numeric_limits<std::uint64_t>::max(), stop_time);
   }
 
-  /// Starts the steps of advance(). get() of the result waits for the steps and completes them.
+  /// Starts the steps of advance(). get() of the result waits for the steps and completes them: it
+  /// launches the phases that kernels could not launch, on the flat route all phases, and allocates
+  /// memory if the mesh grows. It returns the report of the run until now. The amr_run must outlive
+  /// the result. If the result is destroyed before get(), and its steps were not captured, the
+  /// amr_run may only be destroyed.
   ///
-  /// Returns without waiting on the device route, unless amr_config.pending_launches is set; the
+  /// Returns without waiting on the device route, unless environment::pending_launches is set; the
   /// first call with the automatic route may measure launch costs (see choose_route()). On the flat
   /// route get() launches the phases. Until get() returns, no other member may be called.
   ///
@@ -199,13 +170,22 @@ class amr_run {
   /// `steps` is less than regrid.every. If a regrid is due nevertheless, get() completes the steps.
   /// The graph contains the addresses of the mesh, so the mesh cannot grow until the result is
   /// destroyed. Call reserve() before the capture. The result must live as long as the graph is
-  /// launched.
+  /// launched. Call get() after each launch, or after the last of several launches, before any
+  /// other member of the amr_run and before another graph.
   /// \throws std::invalid_argument if `stop_time` is NaN; unavailable if the steps cannot be
-  ///         captured, with the reason; cuda_error; std::logic_error if other steps are under way
-  [[nodiscard]] amr_advance<Physics, Criterion, n> advance_async(
+  ///         captured, with the reason; cuda_error; std::logic_error if other steps are under way.
+  ///         get() also throws amr_error as advance(), and if captured steps need more memory for
+  ///         the mesh: the graph cannot continue then, and advance() can once the result is
+  ///         destroyed
+  [[nodiscard]] async_run<amr_report> advance_async(
       std::uint64_t steps, double stop_time = std::numeric_limits<double>::infinity()) {
     detail::amr::require(!std::isnan(stop_time), "amr_run: stop_time", stop_time, "a number");
-    return {{.steps = steps, .stop = stop_time}, complete()};
+    parts& all = complete();
+    detail::run_setup setup("amr_run", all.env);
+    using steps_run = detail::amr::phase_run<parts, detail::amr::fill_from_parent>;
+    auto run = std::make_unique<steps_run>(setup, all, detail::amr::fill_from_parent{}, steps);
+    run->start({.steps = steps, .stop = stop_time});
+    return async_run<amr_report>(std::move(run));
   }
 
   /// Allocates memory of the mesh for `blocks` blocks, inner ones included, but at most for
@@ -243,20 +223,6 @@ class amr_run {
 
  private:
   using parts = detail::amr::run_parts<Physics, n, Criterion>;
-
-  static const amr_config& validated(const amr_config& config, const amr_state* state = nullptr) {
-    validate(config, dim);
-    detail::amr::validate_cells<real>(config.mesh, dim, n);
-    if (state != nullptr) detail::amr::check_kind<Physics, n>(*state, config.mesh);
-    constexpr backend here = RAMIFY_ON_CUDA ? backend::cuda : backend::cpu;
-    if (config.backend != backend::automatic && config.backend != here) {
-      throw unavailable("amr_run: this code was compiled for the backend " +
-                        std::string(to_string(here)));
-    }
-    // Throws if a graph is requested and there can be none.
-    static_cast<void>(detail::runtime::choose_loop(config.flat_loop, "amr_config.flat_loop"));
-    return config;
-  }
 
   /// Returns the parts of the run. \throws std::logic_error if steps are under way
   [[nodiscard]] parts& complete() const {

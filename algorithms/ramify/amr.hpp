@@ -4,17 +4,18 @@
 /// \file
 /// Flow on an adaptive mesh for plain C++: compiled code for standard problems, on both backends.
 ///
-///     auto options = ramify::recommended_options(ramify::amr_problem::kelvin_helmholtz, 2);
-///     options.mesh.max_level = 4;
-///     ramify::amr_simulation flow(options);
-///     flow.advance_to(options.end_time);
+///     auto setup = ramify::recommended_setup(ramify::amr_problem::kelvin_helmholtz, 2);
+///     setup.options.mesh.max_level = 4;
+///     ramify::amr_simulation flow(setup);
+///     flow.advance_to(setup.end_time);
 ///     const ramify::mesh_snapshot mesh = flow.snapshot(ramify::amr_fields::primitive);
 ///     std::cout << mesh.leaves.size() << " blocks\n" << flow.report();
 ///
 /// Blocks    16 x 16 cells in two dimensions, 8 x 8 x 8 in three.
 /// Units     Those of the problems (<ramify/amr/problems.cuh>); all lengths are about 1.
-/// Waits     Each call returns when its work is complete.
-/// Errors    Before anything begins: std::invalid_argument naming the field for a bad option or
+/// Stream    Each call is ordered after earlier work in the environment's stream, and returns when
+///           its work is complete.
+/// Errors    Before anything begins: std::invalid_argument naming the field for a bad field or
 ///           state; unavailable for a backend or a route that this machine or build cannot run.
 ///           Later: amr_error if a run cannot continue; cuda_error; device_launch_error.
 /// Method, memory, launches   See <ramify/amr.cuh>, which also takes a user's own physics, criteria
@@ -27,8 +28,8 @@
 #include <memory>
 #include <ramify/amr/config.hpp>
 #include <ramify/amr/snapshot.hpp>
+#include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/error.hpp>
-#include <ramify/runtime/options.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -84,9 +85,8 @@ enum class amr_fields {
   return parse_choice<amr_precision>("precision", text);
 }
 
-/// A problem and the configuration of its run. recommended_options() returns suitable values.
-/// `pending_launches` is in force during each call that advances the run.
-struct amr_options : amr_config {
+/// A problem and the options of its run. recommended_setup() returns suitable values.
+struct amr_setup {
   amr_problem problem = amr_problem::kelvin_helmholtz;
   int dimensions = 2;  ///< 2 or 3
   amr_precision precision = amr_precision::double_;
@@ -96,40 +96,43 @@ struct amr_options : amr_config {
   double loehner_filter = 0.01;   ///< loehner_criterion::filter, in [0, 1e30]
   double gamma = 1.4;             ///< ratio of specific heats of a gas, > 1, at most 1e6
   double end_time = 1;  ///< the customary end, >= 0; a simulation does not stop there by itself
+  amr_options options{};
 };
 
 /// Returns the customary domain, boundaries, gamma and end time of a problem, a mesh of moderate
 /// size, and thresholds for the criterion.
 /// \throws std::invalid_argument if `dimensions` is neither 2 nor 3
-[[nodiscard]] amr_options recommended_options(amr_problem problem, int dimensions,
-                                              amr_criterion criterion = amr_criterion::gradient);
+[[nodiscard]] amr_setup recommended_setup(amr_problem problem, int dimensions,
+                                          amr_criterion criterion = amr_criterion::gradient);
 
-/// Checks all options. \throws std::invalid_argument naming the field and its range
-void validate(const amr_options& options);
+/// Checks all fields. \throws std::invalid_argument naming the field and its range
+void validate(const amr_setup& setup);
 
 /// Returns the names of the conserved or primitive fields, such as "density" and "momentum_x".
-[[nodiscard]] std::vector<std::string> field_names(const amr_options& options, amr_fields kind);
+[[nodiscard]] std::vector<std::string> field_names(const amr_setup& setup, amr_fields kind);
 
-/// Returns the period of the exact solution on the domain of recommended_options(). The solution
+/// Returns the period of the exact solution on the domain of recommended_setup(). The solution
 /// equals the initial state at each whole multiple. Returns 0 if there is no period.
-[[nodiscard]] double return_time(const amr_options& options);
+[[nodiscard]] double return_time(const amr_setup& setup);
 
 namespace detail::facade {
 class amr_on_backend;
 }
 
 /// A simulation of a problem. Move-only; a moved-from simulation may only be assigned or destroyed.
+/// All calls have the environment of the constructor. Its stream must outlive the simulation, and
+/// its memory must be empty.
 class amr_simulation {
  public:
   /// Builds the mesh for the initial state of the problem.
   /// \throws std::invalid_argument, unavailable, amr_error, cuda_error, device_launch_error
-  explicit amr_simulation(const amr_options& options);
+  explicit amr_simulation(const amr_setup& setup, const environment& env = {});
 
-  /// Continues from state(), on any backend and route; with the same options on the same backend
+  /// Continues from state(), on any backend and route; with the same setup on the same backend
   /// the results have the same bits.
   /// \throws std::invalid_argument also if the state belongs to another mesh or another kind of
   ///         values; the other exceptions of the first constructor
-  amr_simulation(const amr_options& options, const amr_state& state);
+  amr_simulation(const amr_setup& setup, const amr_state& state, const environment& env = {});
 
   ~amr_simulation();
   amr_simulation(amr_simulation&&) noexcept;
@@ -167,7 +170,7 @@ class amr_simulation {
   [[nodiscard]] amr_report report() const;
 
  private:
-  amr_options options_;
+  amr_setup setup_;
   std::unique_ptr<detail::facade::amr_on_backend> run_;
   std::string backend_reason_;
 };

@@ -33,7 +33,7 @@
 /// Incumbent  all grids share the best value that has been found, in one 64-bit number, and prune
 ///            the nodes that cannot lead to a better leaf. The number also has the first bits of
 ///            the leaf's path, so most nodes of equal bound are pruned, too.
-/// Limits     config.limits ends a search early: result.solution is the best leaf so far, if there
+/// Limits     options.limits ends a search early: result.solution is the best leaf so far, if there
 ///            is one, and result.proof.bound is a bound of the values of all leaves.
 ///            result.proof.is_optimal states whether the solution is optimal. The children of nodes
 ///            that were expanded before are still visited. A captured search has the limits in each
@@ -42,13 +42,14 @@
 ///            2^64: for example 63 levels of two children, or all orders of 20 jobs.
 /// Scratch    a few numbers, one Node, and the scratch memory of a traversal (ramify/traverse.cuh).
 ///            It comes from Ramify's stream-ordered pool, or from the caller.
+///            branch_and_bound_scratch_bytes() returns its size.
 /// Stream     the search is ordered after earlier work in the stream; see branch_and_bound_async().
 /// Graphs     a stream that is being captured can record a search; see traverse_async().
-/// Launches   as traverse() with the same configuration. If there is a solution, get() launches one
+/// Launches   as traverse() with the same options. If there is a solution, get() launches one
 ///            grid of one thread, which follows the path of the solution from the root.
 /// Errors     std::invalid_argument for a bad argument, before anything is launched;
-///            std::length_error if a path is too long or the frontier exceeded config.capacity;
-///            std::domain_error if a leaf has a value less than config.lower; unavailable,
+///            std::length_error if a path is too long or the frontier exceeded options.capacity;
+///            std::domain_error if a leaf has a value less than range.lower; unavailable,
 ///            cuda_error, device_launch_error.
 /// Complexity the number of visited nodes depends on the bound and, because an early incumbent
 ///            prunes more, on the order of the visits. At least one sequential step for each level.
@@ -61,145 +62,152 @@
 
 #include <cstddef>
 #include <memory>
-#include <optional>
 #include <ramify/branch_and_bound/config.hpp>
 #include <ramify/branch_and_bound/finish.cuh>
 #include <ramify/branch_and_bound/search_tree.cuh>
+#include <ramify/runtime/started_run.cuh>
 #include <ramify/traverse.cuh>
-#include <type_traits>
 
-namespace ramify::inline RAMIFY_BUILD {
+namespace ramify::detail::branch_and_bound::inline RAMIFY_BUILD {
 
-/// A search that branch_and_bound_async() has started. Movable; get() of a moved-from run throws
-/// std::logic_error. Destroying a run before get() checks nothing.
+/// The scratch memory of a search.
+template <class Node>
+struct search_memory {
+  search_memory(memory_layout& layout, std::size_t traversal_bytes)
+      : shared(layout.take<shared_incumbent>(1)),
+        leaf(layout.take<Node>(1)),
+        of_tree(layout.take_scratch(traversal_bytes)) {}
+
+  shared_incumbent* shared;
+  Node* leaf;
+  memory_ref of_tree;
+};
+
+/// A search, which a traversal does.
 template <class Node, class Problem>
-class [[nodiscard("call get(): it waits, checks and returns the result")]] branch_and_bound_run {
-  using search_node = detail::branch_and_bound::search_node<Node>;
-  using expand = detail::branch_and_bound::expand_node<Node, Problem>;
-  using visit = detail::branch_and_bound::visit_node<Node, Problem>;
-  using total = detail::branch_and_bound::search_total;
-  using incumbent = detail::branch_and_bound::shared_incumbent;
-  using traversal =
-      traverse_run<search_node, expand, visit, detail::branch_and_bound::better_leaf, total>;
+class search_run final : public memory_run<branch_and_bound_result<Node>, search_memory<Node>> {
+  using base = memory_run<branch_and_bound_result<Node>, search_memory<Node>>;
+  using expand = expand_node<Node, Problem>;
+  using visit = visit_node<Node, Problem>;
 
  public:
-  /// Starts a run; see branch_and_bound_async().
-  branch_and_bound_run(const Node& root, const Problem& problem, cudaStream_t stream,
-                       const branch_and_bound_config& config, scratch_memory scratch) {
-    validate(config);
-    const relaxed_capture_scope relaxed;  // driver queries do not affect a captured stream
-    result_ = detail::result_state("branch_and_bound", is_being_captured(stream));
-    run_ = std::make_unique<run>(root, problem, stream, config, scratch);
-    incumbent* const shared = run_->parts.shared;
-    detail::branch_and_bound::clear_incumbent(shared, stream);
-    const detail::branch_and_bound::search<Problem> search{
-        problem, detail::branch_and_bound::incumbent_packing(config),
-        detail::branch_and_bound::device_limits(config.limits), shared};
-    run_->of_tree =
-        traversal({root, detail::branch_and_bound::path_range::all()}, expand{search},
-                  visit{search}, {}, total::none(), stream, config, run_->parts.of_tree);
+  search_run(const run_setup& setup, const Node& root, const Problem& problem,
+             const value_range& range, const branch_and_bound_options& options)
+      : base(setup, traversal_bytes(options)),
+        root_(root),
+        problem_(problem),
+        range_(range),
+        of_tree_(start_traversal(options)) {}
+
+  /// Returns the device memory that a search needs, in bytes.
+  [[nodiscard]] static std::size_t scratch_bytes(const branch_and_bound_options& options) {
+    return base::scratch_bytes(traversal_bytes(options));
   }
 
-  /// Waits for the search and returns its result. Like traverse_run::get(), it launches the grids
-  /// that kernels could not launch, and on the flat route the remaining ones.
-  ///
-  /// Must be called once only, except for a captured run; see traverse_run::get().
-  /// \throws cuda_error, device_launch_error, std::length_error, std::domain_error;
-  ///         std::logic_error while the stream is being captured, for a further call, and for a
-  ///         moved-from run
-  branch_and_bound_result<Node> get() {
-    const auto call = result_.begin_get();
-    const auto all = run_->of_tree->get();
-    const incumbent shared = read_back(run_->parts.shared, run_->stream, "reading the incumbent");
-    auto result = detail::branch_and_bound::finish_search(
-        run_->root, run_->problem, all.value, shared, run_->config, run_->parts.leaf, run_->stream);
+ private:
+  [[nodiscard]] static std::size_t traversal_bytes(const traverse_options& options) {
+    return traverse_scratch_bytes<search_node<Node>, expand, visit, better_leaf, search_total>(
+        options);
+  }
+
+  /// Initializes the incumbent, and starts the traversal.
+  async_run<traverse_result<search_total>> start_traversal(
+      const branch_and_bound_options& options) {
+    shared_incumbent* const shared = this->parts.shared;
+    clear_incumbent(shared, this->choices.stream);
+    const search<Problem> with_incumbent{problem_, incumbent_packing(range_),
+                                         device_limits(options.limits), shared};
+    return traverse_async(search_node<Node>{root_, path_range::all()}, expand{with_incumbent},
+                          visit{with_incumbent}, better_leaf{}, search_total::none(), options,
+                          this->choices.of_part(this->parts.of_tree));
+  }
+
+  branch_and_bound_result<Node> finish() override {
+    const auto all = of_tree_.get();
+    const shared_incumbent shared =
+        read_back(this->parts.shared, this->choices.stream, "reading the incumbent");
+    auto result = finish_search(root_, problem_, all.value, shared, range_, this->parts.leaf,
+                                this->choices.of_part({}));
     static_cast<traverse_report&>(result.report) = all.report;
-    result.report.scratch_bytes = run_->scratch.size();
+    result.report.scratch_bytes = this->memory.scratch.size();
     if (result.found) ++result.report.host_grids;  // follow_path
     return result;
   }
 
-  /// Returns the device memory that a run needs, in bytes. Requires a valid configuration.
-  /// \throws std::invalid_argument for a capacity that is too small for this device; unavailable,
-  ///         cuda_error
-  [[nodiscard]] static std::size_t scratch_bytes(const branch_and_bound_config& config) {
-    return layout_bytes<run_parts>(config);
-  }
-
- private:
-  /// The parts of the scratch memory.
-  struct run_parts {
-    run_parts(memory_layout& layout, const branch_and_bound_config& config)
-        : shared(layout.take<incumbent>(1)),
-          leaf(layout.take<Node>(1)),
-          of_tree(layout.take_scratch(traversal::scratch_bytes(config))) {}
-    incumbent* shared;
-    Node* leaf;
-    scratch_memory of_tree;
-  };
-
-  /// A run with its scratch memory. One pointer owns it, so that a move assignment destroys the
-  /// members of the replaced run in the order of the destructor, too.
-  struct run : run_memory<run_parts> {
-    run(const Node& root_node, const Problem& of, cudaStream_t in_stream,
-        const branch_and_bound_config& how, const scratch_memory& given)
-        : run_memory<run_parts>(given, in_stream, "branch_and_bound", how),
-          root(root_node),
-          problem(of),
-          stream(in_stream),
-          config(how) {}
-
-    Node root;
-    Problem problem;
-    cudaStream_t stream;
-    branch_and_bound_config config;
-    std::optional<traversal> of_tree;  // destroyed before its memory
-  };
-
-  std::unique_ptr<run> run_;
-  detail::result_state result_{"branch_and_bound"};
+  Node root_;
+  Problem problem_;
+  value_range range_;
+  async_run<traverse_result<search_total>> of_tree_;
 };
 
-/// Starts the search of the tree with this root, in `stream`. The functor is copied.
+}  // namespace ramify::detail::branch_and_bound::inline RAMIFY_BUILD
+
+namespace ramify::inline RAMIFY_BUILD {
+
+/// Starts the search of the tree with this root, in the stream of `env`. The functor is copied.
 ///
 /// Returns without waiting, with the one exception that traverse_async() states. The returned run's
-/// get() waits.
+/// get() waits. It throws std::length_error and std::domain_error, too.
 ///
-/// \param scratch  branch_and_bound_scratch_bytes() bytes of device memory, aligned to 256 bytes,
-///                 which must stay allocated until get() has returned. The default allocates it in
-///                 stream order. A stream that is being captured requires it.
+/// \param range  the values of the leaves that are solutions
+/// \param env    its memory: branch_and_bound_scratch_bytes()
 /// \throws std::invalid_argument, unavailable, cuda_error
 template <class Node, class Problem>
 detail::run_if<detail::branch_and_bound::argument_types<Node, Problem>,
-               branch_and_bound_run<Node, Problem>>
-branch_and_bound_async(const Node& root, const Problem& problem, cudaStream_t stream = nullptr,
-                       const branch_and_bound_config& config = {}, scratch_memory scratch = {}) {
+               async_run<branch_and_bound_result<Node>>>
+branch_and_bound_async(const Node& root, const Problem& problem, const value_range& range,
+                       const branch_and_bound_options& options, const environment& env = {}) {
   if constexpr (detail::branch_and_bound::checked_types<Node, Problem>::are_valid) {
-    return {root, problem, stream, config, scratch};
+    validate(range);
+    validate(options);
+    const detail::run_setup setup("branch_and_bound", env);
+    return std::make_unique<detail::branch_and_bound::search_run<Node, Problem>>(
+        setup, root, problem, range, options);
   }
 }
+template <class Node, class Problem>
+auto branch_and_bound_async(const Node& root, const Problem& problem, const value_range& range,
+                            const environment& env = {}) {
+  return branch_and_bound_async(root, problem, range, branch_and_bound_options{}, env);
+}
+template <class Node, class Problem>
+auto branch_and_bound_async(const Node& root, const Problem& problem, const environment& env = {}) {
+  return branch_and_bound_async(root, problem, value_range{}, env);
+}
 
-/// Searches the tree with this root, waits for `stream`, and returns the smallest value and its
-/// first leaf. Parameters as of branch_and_bound_async().
+/// Searches the tree with this root, waits, and returns the smallest value and its first leaf:
+/// branch_and_bound_async() and get().
 /// \throws std::invalid_argument, std::length_error, std::domain_error, unavailable, cuda_error,
 ///         device_launch_error
 template <class Node, class Problem>
 branch_and_bound_result<Node> branch_and_bound(const Node& root, const Problem& problem,
-                                               cudaStream_t stream = nullptr,
-                                               const branch_and_bound_config& config = {},
-                                               scratch_memory scratch = {}) {
+                                               const value_range& range,
+                                               const branch_and_bound_options& options,
+                                               const environment& env = {}) {
   if constexpr (detail::branch_and_bound::checked_types<Node, Problem>::are_valid) {
-    return branch_and_bound_async(root, problem, stream, config, scratch).get();
+    return branch_and_bound_async(root, problem, range, options, env).get();
   }
+}
+template <class Node, class Problem>
+branch_and_bound_result<Node> branch_and_bound(const Node& root, const Problem& problem,
+                                               const value_range& range,
+                                               const environment& env = {}) {
+  return branch_and_bound(root, problem, range, branch_and_bound_options{}, env);
+}
+template <class Node, class Problem>
+branch_and_bound_result<Node> branch_and_bound(const Node& root, const Problem& problem,
+                                               const environment& env = {}) {
+  return branch_and_bound(root, problem, value_range{}, env);
 }
 
 /// Returns the device memory that a search with these types needs, in bytes.
-/// \throws std::invalid_argument, unavailable, cuda_error
+/// \throws std::invalid_argument for bad options, also a capacity that is too small for this
+///         device; unavailable, cuda_error
 template <class Node, class Problem>
 [[nodiscard]] std::size_t branch_and_bound_scratch_bytes(
-    const branch_and_bound_config& config = {}) {
-  validate(config);
-  return branch_and_bound_run<Node, Problem>::scratch_bytes(config);
+    const branch_and_bound_options& options = {}) {
+  validate(options);
+  return detail::branch_and_bound::search_run<Node, Problem>::scratch_bytes(options);
 }
 
 }  // namespace ramify::inline RAMIFY_BUILD

@@ -17,6 +17,7 @@
 /// kernels. For other problems use the header template <ramify/branch_and_bound.cuh>, which
 /// describes the algorithm.
 ///
+/// Stream     the call is ordered after earlier work in environment::stream.
 /// Waits      until the search is complete.
 /// Errors     std::invalid_argument for a bad argument, and unavailable for a backend or a route
 ///            that this machine or build cannot run, both before anything is launched;
@@ -26,36 +27,18 @@
 
 #include <ramify/runtime/requirements.hpp>
 
-#include <cstddef>
 #include <optional>
 #include <ramify/branch_and_bound/config.hpp>
 #include <ramify/branch_and_bound/flow_shop.hpp>
 #include <ramify/branch_and_bound/knapsack.hpp>
 #include <ramify/branch_and_bound/queens.hpp>
 #include <ramify/branch_and_bound/taillard.hpp>
+#include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/error.hpp>
 #include <stdexcept>
 #include <string>
 
 namespace ramify {
-
-/// Options of the compiled searches: the configuration of the traversal, the backend and its launch
-/// limit. Each function computes the range of the values from its instance.
-struct branch_and_bound_options : traverse_config {
-  ramify::backend backend = ramify::backend::automatic;
-  /// Pending-launch limit of the backend during the call; 0 leaves it unchanged. The report states
-  /// the limit that was granted. No other thread may launch grids during the call.
-  std::size_t pending_launches = 0;
-  /// After a limit a search ends with the best solution so far; result.proof has a bound.
-  search_limits limits{};
-};
-
-/// Checks options. \throws std::invalid_argument naming the field and its range
-inline void validate(const branch_and_bound_options& options) {
-  validate(static_cast<const traverse_config&>(options));
-  check_enumerator(options.backend, "branch_and_bound_options.backend");
-  validate(options.limits, "branch_and_bound_options.limits");
-}
 
 struct knapsack_result : knapsack_solution {
   branch_and_bound_report report;
@@ -64,7 +47,12 @@ struct knapsack_result : knapsack_solution {
 /// Finds the items of most profit whose weight is at most the capacity, and waits for the result.
 /// \throws std::invalid_argument, std::length_error, unavailable, cuda_error, device_launch_error
 [[nodiscard]] knapsack_result knapsack(const knapsack_instance& instance,
-                                       const branch_and_bound_options& options = {});
+                                       const branch_and_bound_options& options,
+                                       const environment& env = {});
+[[nodiscard]] inline knapsack_result knapsack(const knapsack_instance& instance,
+                                              const environment& env = {}) {
+  return knapsack(instance, {}, env);
+}
 
 struct flow_shop_result : flow_shop_solution {
   branch_and_bound_report report;
@@ -77,10 +65,15 @@ struct flow_shop_result : flow_shop_solution {
 /// by searches in windows of consecutive jobs.
 /// \throws std::invalid_argument, std::length_error, unavailable, cuda_error, device_launch_error
 [[nodiscard]] flow_shop_result flow_shop(const flow_shop_instance& shop,
-                                         const branch_and_bound_options& options = {});
+                                         const branch_and_bound_options& options,
+                                         const environment& env = {});
+[[nodiscard]] inline flow_shop_result flow_shop(const flow_shop_instance& shop,
+                                                const environment& env = {}) {
+  return flow_shop(shop, {}, env);
+}
 
-/// Options of count_queens().
-struct queens_options : branch_and_bound_options {
+/// Options of count_queens(): those of the traversal that visits the boards, and its methods.
+struct queens_options : traverse_options {
   /// Uses the eight symmetries of the board (branch_and_bound/queens_symmetry.hpp) if n >= 4.
   bool symmetry = true;
   /// A board with at most so many rows left is a leaf of the traversal: its visit counts all
@@ -92,11 +85,7 @@ struct queens_options : branch_and_bound_options {
 
 /// Checks options. \throws std::invalid_argument naming the field and its range
 inline void validate(const queens_options& options) {
-  validate(static_cast<const branch_and_bound_options&>(options));
-  if (options.limits.any()) {
-    throw std::invalid_argument(
-        "queens_options.limits must be empty: a count has no best solution so far");
-  }
+  validate(static_cast<const traverse_options&>(options));
   const unsigned rows = options.leaf_rows.value_or(0);
   if (rows == 0 || (rows >= 3 && rows <= max_queens_leaf_rows)) return;
   throw std::invalid_argument("queens_options.leaf_rows is " + std::to_string(rows) +
@@ -111,6 +100,10 @@ struct queens_result {
 
 /// Counts all ways to place `n` queens, and waits for the result.
 /// \throws std::invalid_argument, std::length_error, unavailable, cuda_error, device_launch_error
-[[nodiscard]] queens_result count_queens(unsigned n, const queens_options& options = {});
+[[nodiscard]] queens_result count_queens(unsigned n, const queens_options& options,
+                                         const environment& env = {});
+[[nodiscard]] inline queens_result count_queens(unsigned n, const environment& env = {}) {
+  return count_queens(n, {}, env);
+}
 
 }  // namespace ramify

@@ -10,7 +10,7 @@
 ///     communicator ranks;
 ///     ranks.run([&] {
 ///       distributed_amr_run run(ranks, gas{}, gradient_criterion<gas>{}, sod<double, 2>{},
-///                               config, stream);
+///                               options, {.stream = stream});
 ///       run.advance_to(0.2);
 ///       const mesh_snapshot mesh = run.snapshot();  // the values are on rank 0
 ///     });
@@ -75,7 +75,7 @@ struct gathered_mesh {
   const Mesh& mesh;
   bool on_first_rank;
 
-  [[nodiscard]] const amr_mesh_config& config() const { return mesh.config(); }
+  [[nodiscard]] const amr_options::mesh_fields& options() const { return mesh.options(); }
   [[nodiscard]] run_state read_state() const { return mesh.read_state(); }
   [[nodiscard]] auto gather(unsigned first, std::size_t leaves, std::vector<real>* packed) const {
     return on_first_rank ? mesh.gather_to_first_rank(first, leaves, packed)
@@ -89,6 +89,7 @@ namespace ramify::inline RAMIFY_BUILD {
 
 /// A run on all ranks of a communicator. Move-only; the communicator and the stream must outlive
 /// it. After an exception other than std::invalid_argument and amr_error it may only be destroyed.
+/// All calls that advance it have the environment of its constructor.
 ///
 /// The template parameters are those of amr_run.
 template <class Physics, class Criterion = gradient_criterion<Physics>,
@@ -102,23 +103,26 @@ class distributed_amr_run {
   using values = typename Physics::values;
 
   /// Builds the mesh for an initial state and fills it. The arguments are those of amr_run, and
-  /// must be the same on all ranks. `config` and the types are compared; the others are not.
-  /// \throws std::invalid_argument naming a field of `config`, also for `route` device and
-  ///         `flat_loop` graph, or if this code was compiled for another backend than that of
+  /// must be the same on all ranks. `options`, `env` and the types are compared, except for the
+  /// stream and the trace; the others are not.
+  /// \throws std::invalid_argument naming a field of `options` or `env`, also for route::device and
+  ///         flat_loop::graph, or if this code was compiled for another backend than that of
   ///         `ranks`; on all ranks, if a rank has another field than rank 0, other sizes, or the
   ///         other constructor
-  /// \throws unavailable for another config.backend, or if `stream` is being captured;
+  /// \throws unavailable for another env.backend, or if the stream is being captured;
   ///         amr_error as amr_run; cluster_error; cuda_error
   template <class Initial>
   distributed_amr_run(communicator& ranks, const Physics& physics, const Criterion& criterion,
-                      const Initial& initial, const amr_config& config,
-                      cudaStream_t stream = nullptr)
-      : distributed_amr_run(ranks, physics, criterion, config, stream, false) {
+                      const Initial& initial, const amr_options& options,
+                      const environment& env = {})
+      : ranks_(&ranks) {
     static_assert(detail::amr::is_initial_state<Physics, Initial>,
                   "distributed_amr_run: the initial state needs values operator()(const real "
                   "(&where)[dimensions]) const");
-    detail::amr::build_mesh(*parts_, detail::amr::fill_from_initial_state<Initial>{initial});
-    name_route();
+    start(physics, criterion, options, env, false, [&](detail::run_setup& setup) {
+      detail::amr::build_mesh(*parts_, setup,
+                              detail::amr::fill_from_initial_state<Initial>{initial});
+    });
   }
 
   /// Continues a run from a state that save(), or amr_run::save(), returned, with any number of
@@ -126,13 +130,14 @@ class distributed_amr_run {
   /// \throws std::invalid_argument, on all ranks, if amr_run would throw it; the other exceptions
   ///         of the first constructor
   distributed_amr_run(communicator& ranks, const Physics& physics, const Criterion& criterion,
-                      const amr_state& state, const amr_config& config,
-                      cudaStream_t stream = nullptr)
-      : distributed_amr_run(ranks, physics, criterion, config, stream, true) {
-    const amr_state copy =
-        detail::amr::broadcast_state<Physics, n>(ranks, state, config.mesh, stream);
-    detail::amr::restore_mesh(*parts_, copy, state.values.data());
-    name_route();
+                      const amr_state& state, const amr_options& options,
+                      const environment& env = {})
+      : ranks_(&ranks) {
+    start(physics, criterion, options, env, true, [&](detail::run_setup& setup) {
+      const amr_state copy =
+          detail::amr::broadcast_state<Physics, n>(ranks, state, options.mesh, setup.stream);
+      detail::amr::restore_mesh(*parts_, setup, copy, state.values.data());
+    });
   }
 
   /// Returns everything that is needed to continue the run, as amr_run::save() does. The values are
@@ -154,9 +159,10 @@ class distributed_amr_run {
     ranks_->require_equal(settings);
     detail::amr::require(!std::isnan(stop_time), "distributed_amr_run: stop_time", stop_time,
                          "a number");
-    detail::amr::phase_run<parts, detail::amr::fill_from_parent> run(*parts_, {});
+    detail::run_setup setup(name, parts_->env);
+    detail::amr::phase_run<parts, detail::amr::fill_from_parent> run(setup, *parts_, {});
     run.start({.steps = steps, .stop = stop_time});
-    run.finish();
+    static_cast<void>(run.get());
     name_route();
   }
   /// Takes steps until the time is `stop_time`, as advance() does.
@@ -208,32 +214,25 @@ class distributed_amr_run {
  private:
   using parts = detail::amr::distributed_run_parts<Physics, n, Criterion>;
 
-  distributed_amr_run(communicator& ranks, const Physics& physics, const Criterion& criterion,
-                      const amr_config& config, cudaStream_t stream, bool continues)
-      : ranks_(&ranks),
-        parts_(std::make_unique<parts>(
-            physics, criterion, validated(config, ranks, stream, continues), stream, ranks)) {}
+  static constexpr const char* name = "distributed_amr_run";
 
-  /// Returns the configuration with the only route that there is. Collective.
-  static amr_config validated(amr_config config, communicator& ranks, cudaStream_t stream,
-                              bool continues) {
-    ranks.require_equal(
-        detail::amr::settings_of(config, dim, variables, sizeof(real), n, continues));
-    validate(config, dim);
-    detail::amr::validate_cells<real>(config.mesh, dim, n);
-    validate_for_ranks(config);
-    detail::cluster::check_kernel_backend(ranks, "distributed_amr_run");
-    if (config.backend != backend::automatic && config.backend != ranks.backend()) {
-      throw unavailable("distributed_amr_run: this code was compiled for the backend " +
-                        std::string(to_string(ranks.backend())) + ", and not for " +
-                        std::string(to_string(config.backend)));
-    }
-    if (is_being_captured(stream)) {
-      throw unavailable("distributed_amr_run: communication cannot be captured");
-    }
-    config.route = route::flat;
-    config.flat_loop = flat_loop::host;
-    return config;
+  /// Checks the arguments, allocates the parts, and calls `fill(setup)`, which builds the mesh.
+  /// Collective.
+  template <class Fill>
+  void start(const Physics& physics, const Criterion& criterion, const amr_options& options,
+             environment env, bool continues, Fill fill) {
+    ranks_->require_equal(
+        detail::amr::settings_of(options, env, dim, variables, sizeof(real), n, continues));
+    detail::amr::check_arguments<real, dim, n>(name, options, env);
+    detail::amr::check_launches_of_ranks(env);
+    detail::cluster::check_kernel_backend(*ranks_, name);
+    env.route = route::flat;
+    env.flat_loop = flat_loop::host;
+    detail::run_setup setup(name, env);
+    if (setup.captured) throw unavailable("distributed_amr_run: communication cannot be captured");
+    parts_ = std::make_unique<parts>(physics, criterion, options, env, *ranks_);
+    fill(setup);
+    name_route();
   }
 
   void name_route() {

@@ -7,9 +7,9 @@
 ///     ramify::mpi_session session;
 ///     ramify::communicator ranks;
 ///     ranks.run([&] {
-///       const auto options = ramify::recommended_options(ramify::amr_problem::sedov, 3);
-///       ramify::distributed_amr_simulation blast(ranks, options);
-///       blast.advance_to(options.end_time);
+///       const auto setup = ramify::recommended_setup(ramify::amr_problem::sedov, 3);
+///       ramify::distributed_amr_simulation blast(ranks, setup);
+///       blast.advance_to(setup.end_time);
 ///       const auto mesh = blast.snapshot();  // the values are on rank 0
 ///     });
 ///
@@ -22,9 +22,9 @@
 /// Backend   that of the communicator.
 /// Calls     functions are collective unless their description states otherwise. Call them in
 ///           communicator::run(), so that an error of one rank ends the others, too.
-/// Errors    std::invalid_argument, on all ranks, for a bad option or state, and if a rank has
-///           other options than rank 0; amr_error if a run cannot continue; cluster_error;
-///           cuda_error.
+/// Errors    std::invalid_argument, on all ranks, for a bad field or state, and if a rank has
+///           another setup or environment than rank 0; amr_error if a run cannot continue;
+///           cluster_error; cuda_error.
 /// Link      ramify::facade_distributed_amr
 
 #include <ramify/runtime/requirements.hpp>
@@ -43,24 +43,26 @@ namespace detail::facade {
 class distributed_amr_on_backend;
 }
 
-/// Checks that ranks can run valid options: as for validate_for_ranks(const amr_config&), and the
-/// precision is double. \throws std::invalid_argument naming the field
-void validate_for_ranks(const amr_options& options);
+/// Checks that ranks can run a valid setup: the precision is double, and the host launches all
+/// grids. \throws std::invalid_argument naming the field
+void validate_for_ranks(const amr_setup& setup, const environment& env);
 
 /// A simulation of a problem on all ranks. Move-only; a moved-from simulation may only be assigned
-/// or destroyed. The communicator must outlive it.
+/// or destroyed. The communicator must outlive it. All calls have the environment of the
+/// constructor, as of amr_simulation.
 class distributed_amr_simulation {
  public:
-  /// Builds the mesh for the initial state of the problem. The options must be the same on all
-  /// ranks, except for `trace`.
+  /// Builds the mesh for the initial state of the problem. The arguments must be the same on all
+  /// ranks, except for the stream and the trace.
   /// \throws std::invalid_argument also as validate_for_ranks(), and for another backend than that
   ///         of `ranks`; amr_error; cluster_error; cuda_error
-  distributed_amr_simulation(communicator& ranks, const amr_options& options);
+  distributed_amr_simulation(communicator& ranks, const amr_setup& setup,
+                             const environment& env = {});
 
   /// Continues from a state that state(), or amr_simulation::state(), returned, with any number of
   /// ranks. Only rank 0 reads `state`. \throws the exceptions of the first constructor
-  distributed_amr_simulation(communicator& ranks, const amr_options& options,
-                             const amr_state& state);
+  distributed_amr_simulation(communicator& ranks, const amr_setup& setup, const amr_state& state,
+                             const environment& env = {});
 
   ~distributed_amr_simulation();
   distributed_amr_simulation(distributed_amr_simulation&&) noexcept;
@@ -97,11 +99,11 @@ class distributed_amr_simulation {
   [[nodiscard]] distributed_amr_report report() const;
 
  private:
-  distributed_amr_simulation(communicator& ranks, const amr_options& options,
-                             const amr_state* state);
+  distributed_amr_simulation(communicator& ranks, const amr_setup& setup, const amr_state* state,
+                             const environment& env);
 
   communicator* ranks_;
-  amr_options options_;
+  amr_setup setup_;
   std::unique_ptr<detail::facade::distributed_amr_on_backend> run_;
 };
 

@@ -18,21 +18,24 @@
 ///                its own incumbent. When the ranks compare their numbers of nodes, all get the
 ///                best incumbent.
 /// Result         That of branch_and_bound(), in each run and for each number of ranks.
-/// Limits         Those of config.limits hold for the sum of all ranks, but a rank gets the numbers
-///                of the others only when the ranks compare. So more nodes may be expanded, at most
-///                config.limits.max_nodes on each rank.
+/// Limits         Those of options.limits hold for the sum of all ranks, but a rank gets the
+///                numbers of the others only when the ranks compare. So more nodes may be expanded,
+///                at most options.limits.max_nodes on each rank.
 /// Collective     All ranks must call the function. It runs in communicator::run().
-/// Waiting, stream, scratch   As for distributed_traverse().
+/// Waiting, stream, scratch   As for distributed_traverse(). The incumbent and a node, on each
+///                rank, come from Ramify's stream-ordered pool.
 /// Errors         std::invalid_argument for a bad argument or another backend than that of the
-///                communicator, and, on all ranks, if a rank has another configuration than rank 0,
-///                nodes of another size, or another root that is a number; else cluster_error with
-///                the rank and the cause. Other roots, and problems, are not compared.
+///                communicator, and, on all ranks, if a rank has another range or other options
+///                than rank 0, nodes of another size, or another root that is a number; else
+///                cluster_error with the rank and the cause. Other roots, and problems, are not
+///                compared.
 /// Complexity     The number of visited nodes differs from run to run. It grows with the number of
 ///                ranks, because a rank gets the incumbents of others late.
 /// Link           ramify::cluster
 
 #include <ramify/runtime/requirements.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <ramify/branch_and_bound/finish.cuh>
@@ -46,6 +49,12 @@
 #include <type_traits>
 
 namespace ramify::detail::branch_and_bound::inline RAMIFY_BUILD {
+
+/// The traversal of a search whose rounds end by a limit of steps.
+template <class Node, class Problem>
+using limited_search =
+    traverse::limited_traversal<search_node<Node>, expand_node<Node, Problem>,
+                                visit_node<Node, Problem>, better_leaf, search_total>;
 
 /// Ends the search of all ranks if that of one has ended by a limit, or if all together have
 /// reached the limit of nodes. Collective. Waits for the stream.
@@ -64,7 +73,7 @@ namespace ramify::inline RAMIFY_BUILD {
 
 template <class Node>
 struct distributed_branch_and_bound_result {
-  bool found = false;                ///< whether a leaf has a value of at most config.upper
+  bool found = false;                ///< whether a leaf has a value of at most range.upper
   std::int64_t value = no_solution;  ///< the smallest value
   Node solution{};                   ///< the first leaf, depth first, with this value
   search_proof proof;                ///< as of branch_and_bound_result
@@ -72,53 +81,58 @@ struct distributed_branch_and_bound_result {
 };
 
 /// Searches the tree with this root, and returns the smallest value and its first leaf on all
-/// ranks. Collective. \throws std::invalid_argument, cluster_error
+/// ranks. Collective.
+///
+/// \param options  its strategy must be work_sharing
+/// \param env      its memory: distributed_branch_and_bound_scratch_bytes(). Its flat_loop must not
+///                 be graph. The backend, the route, the loop and the limit must be the same on all
+///                 ranks, as the range and the options.
+/// \throws std::invalid_argument, cluster_error
 template <class Node, class Problem>
 distributed_branch_and_bound_result<Node> distributed_branch_and_bound(
-    communicator& comm, const Node& root, const Problem& problem, cudaStream_t stream = nullptr,
-    const distributed_branch_and_bound_config& config = {}) {
+    communicator& comm, const Node& root, const Problem& problem, const value_range& range,
+    const branch_and_bound_options& options, const exchange_options& exchange,
+    const environment& env = {}) {
   namespace search = detail::branch_and_bound;
   static_assert(search::checked_types<Node, Problem>::are_valid);
   namespace traversal = detail::distributed_traverse;
-  using search_node = search::search_node<Node>;
-  using tree_type =
-      detail::traverse::limited_traversal<search_node, search::expand_node<Node, Problem>,
-                                          search::visit_node<Node, Problem>, search::better_leaf,
-                                          search::search_total>;
-  shared_settings settings = search::settings_of(config, sizeof(Node));
+  using tree_type = search::limited_search<Node, Problem>;
+  shared_settings settings = search::settings_of(range, options, exchange, env, sizeof(Node));
   traversal::add_number(settings, "distributed_branch_and_bound: root", root);
   comm.require_equal(settings);
-  validate(config);
+  validate(range);
+  search::check_arguments(options, exchange, env);
   detail::cluster::check_kernel_backend(comm, "distributed_branch_and_bound");
   distributed_branch_and_bound_result<Node> result;
   comm.run([&] {
+    const detail::run_setup setup("distributed_branch_and_bound", env);
+    const cudaStream_t stream = setup.stream;
+    const environment part = setup.of_part(env.memory);
     // 1. Initialize the incumbent of this rank. A code of all ones means no solution.
     const device_buffer<search::shared_incumbent> shared(1, stream);
     const device_buffer<Node> leaf(1, stream);
     search::clear_incumbent(shared.data(), stream);
-    const search::search<Problem> with_incumbent{problem, search::incumbent_packing(config),
-                                                 search::device_limits(config.limits),
+    const search::search<Problem> with_incumbent{problem, search::incumbent_packing(range),
+                                                 search::device_limits(options.limits),
                                                  shared.data()};
     // 2. Traverse. All ranks get the best incumbent when they compare.
-    const distributed_traverse_config of_traversal = config.of_traversal();
     const tree_type tree{{{with_incumbent}, {with_incumbent}, {}, search::search_total::none()},
-                         traversal::first_limits(of_traversal)};
+                         traversal::first_limits(exchange)};
     distributed_traverse_report report;
     const std::function<void()> share_incumbent = [&] {
       comm.all_reduce(&shared.data()->code, 1, reduction::min, stream);
-      if (config.limits.any()) search::share_limits(comm, shared.data(), config.limits, stream);
+      if (options.limits.any()) search::share_limits(comm, shared.data(), options.limits, stream);
     };
-    const search::search_total all =
-        traversal::traverse_on_ranks(search_node{root, search::path_range::all()}, tree, stream,
-                                     {comm, of_traversal, report, share_incumbent});
+    const search::search_total all = traversal::traverse_on_ranks(
+        search::search_node<Node>{root, search::path_range::all()}, tree, options, part,
+        {comm, exchange, report, share_incumbent});
     // 3. Find the solution. Each rank follows the path of the best incumbent from the root.
     auto of_all = read_back(shared.data(), stream, "reading the incumbent");
     of_all.updates = comm.all_reduce(of_all.updates, reduction::sum);
     of_all.too_deep = comm.all_reduce(of_all.too_deep, reduction::sum);
     of_all.open = comm.all_reduce(of_all.open, reduction::min);
     of_all.unexplored = comm.all_reduce(of_all.unexplored, reduction::sum);
-    const auto found =
-        search::finish_search(root, problem, all, of_all, config, leaf.data(), stream);
+    const auto found = search::finish_search(root, problem, all, of_all, range, leaf.data(), part);
     result = {found.found, found.value, found.solution, found.proof, {}};
     static_cast<branch_and_bound_report&>(result.report) = found.report;
     static_cast<traverse_report&>(result.report) = report;
@@ -128,6 +142,28 @@ distributed_branch_and_bound_result<Node> distributed_branch_and_bound(
     result.report.moved_nodes = report.moved_nodes;
   });
   return result;
+}
+template <class Node, class Problem>
+distributed_branch_and_bound_result<Node> distributed_branch_and_bound(
+    communicator& comm, const Node& root, const Problem& problem, const value_range& range,
+    const environment& env = {}) {
+  return distributed_branch_and_bound(comm, root, problem, range, {}, {}, env);
+}
+template <class Node, class Problem>
+distributed_branch_and_bound_result<Node> distributed_branch_and_bound(
+    communicator& comm, const Node& root, const Problem& problem, const environment& env = {}) {
+  return distributed_branch_and_bound(comm, root, problem, value_range{}, env);
+}
+
+/// Returns the device memory that a rank needs for a search with these types, in bytes.
+/// \throws std::invalid_argument, unavailable, cuda_error
+template <class Node, class Problem>
+[[nodiscard]] std::size_t distributed_branch_and_bound_scratch_bytes(
+    const branch_and_bound_options& options = {}) {
+  namespace search = detail::branch_and_bound;
+  validate(options);
+  return detail::distributed_traverse::rank_run<
+      search::limited_search<Node, Problem>>::scratch_bytes(options);
 }
 
 }  // namespace ramify::inline RAMIFY_BUILD

@@ -11,6 +11,9 @@
 ///     ramify::distributed_flow_shop(comm, shop).makespan;            // 1278, on all ranks
 ///     ramify::distributed_count_queens(comm, 8).counts.solutions;    // 92, on all ranks
 ///
+/// The options, and the backend, route, loop and limit of the environment, must be the same on all
+/// ranks. `options.strategy` must be work_sharing, and `env.flat_loop` must not be graph.
+///
 /// For other problems use <ramify/distributed_branch_and_bound.cuh> and
 /// <ramify/distributed_traverse.cuh>, which also state the algorithm, its cost and how long a rank
 /// waits.
@@ -18,7 +21,7 @@
 /// Instance  As for the function of one process. All ranks must pass the same one.
 /// Result    That of one process, on all ranks. After a limit (options.limits) it is the best one
 ///           so far; the ranks compare their numbers between rounds, so that all end together.
-/// Backend   That of the communicator.
+/// Backend   That of the communicator; env.backend must be automatic, or this one.
 /// Waits     until the search is complete on all ranks.
 /// Errors    std::invalid_argument, on all ranks, for a bad argument, and if a rank has another
 ///           instance or other options than rank 0; else cluster_error, on all ranks.
@@ -32,19 +35,6 @@
 
 namespace ramify {
 
-/// The options of one process, and those of the rounds. They must be the same on all ranks, except
-/// for `trace`. `strategy` must be work_sharing, and `flat_loop` must not be graph.
-struct distributed_branch_and_bound_options : branch_and_bound_options {
-  unsigned steps = distributed_traverse_config{}.steps;    ///< as of distributed_traverse_config
-  unsigned rounds = distributed_traverse_config{}.rounds;  ///< as of distributed_traverse_config
-};
-
-/// The options of distributed_count_queens(), as distributed_branch_and_bound_options.
-struct distributed_queens_options : queens_options {
-  unsigned steps = distributed_traverse_config{}.steps;    ///< as of distributed_traverse_config
-  unsigned rounds = distributed_traverse_config{}.rounds;  ///< as of distributed_traverse_config
-};
-
 struct distributed_knapsack_result : knapsack_solution {
   distributed_branch_and_bound_report report;
 };
@@ -52,8 +42,12 @@ struct distributed_knapsack_result : knapsack_solution {
 /// Finds the items of most profit, as knapsack() does. Collective.
 /// \throws std::invalid_argument, cluster_error
 [[nodiscard]] distributed_knapsack_result distributed_knapsack(
-    communicator& comm, const knapsack_instance& instance,
-    const distributed_branch_and_bound_options& options = {});
+    communicator& comm, const knapsack_instance& instance, const branch_and_bound_options& options,
+    const exchange_options& exchange, const environment& env = {});
+[[nodiscard]] inline distributed_knapsack_result distributed_knapsack(
+    communicator& comm, const knapsack_instance& instance, const environment& env = {}) {
+  return distributed_knapsack(comm, instance, {}, {}, env);
+}
 
 struct distributed_flow_shop_result : flow_shop_solution {
   distributed_branch_and_bound_report report;
@@ -62,8 +56,12 @@ struct distributed_flow_shop_result : flow_shop_solution {
 /// Finds an order of the jobs with the smallest makespan, the one that flow_shop() finds.
 /// Collective. \throws std::invalid_argument, cluster_error
 [[nodiscard]] distributed_flow_shop_result distributed_flow_shop(
-    communicator& comm, const flow_shop_instance& shop,
-    const distributed_branch_and_bound_options& options = {});
+    communicator& comm, const flow_shop_instance& shop, const branch_and_bound_options& options,
+    const exchange_options& exchange, const environment& env = {});
+[[nodiscard]] inline distributed_flow_shop_result distributed_flow_shop(
+    communicator& comm, const flow_shop_instance& shop, const environment& env = {}) {
+  return distributed_flow_shop(comm, shop, {}, {}, env);
+}
 
 struct distributed_queens_result {
   queens_counts counts;
@@ -72,7 +70,13 @@ struct distributed_queens_result {
 
 /// Counts all ways to place `n` queens, as count_queens() does. Collective.
 /// \throws std::invalid_argument, cluster_error
-[[nodiscard]] distributed_queens_result distributed_count_queens(
-    communicator& comm, unsigned n, const distributed_queens_options& options = {});
+[[nodiscard]] distributed_queens_result distributed_count_queens(communicator& comm, unsigned n,
+                                                                 const queens_options& options,
+                                                                 const exchange_options& exchange,
+                                                                 const environment& env = {});
+[[nodiscard]] inline distributed_queens_result distributed_count_queens(
+    communicator& comm, unsigned n, const environment& env = {}) {
+  return distributed_count_queens(comm, n, {}, {}, env);
+}
 
 }  // namespace ramify

@@ -10,7 +10,7 @@
 ///
 /// Keys, values   A device_buffer on each rank, also an empty one. The sort replaces it by the
 ///                rank's part, which may have another size: within about 5 % of the mean, or equal
-///                up to one element (distributed_sort_config::parts). Types as for quicksort().
+///                up to one element (sorted_parts). Types as for quicksort().
 /// Order          Any strict weak order, as for quicksort(): the keys of rank 0 come first. The
 ///                default orders NaN after all numbers. The sort is not stable. If the comparator
 ///                is not a strict weak order, the result is some permutation of the input.
@@ -19,12 +19,14 @@
 ///                once; with equal parts, about 5 % of them a second time.
 /// Scratch        Twice the memory of the elements of the rank's part, or that of quicksort() if it
 ///                is more, and 20 ranks^2 samples on each rank.
-/// Collective     All ranks must call the function with the same configuration. It runs in
-///                communicator::run(): if a rank throws, all do.
-/// Waits          The functions return when the rank's part is complete.
-/// Errors         std::invalid_argument for a bad configuration or another backend than that of the
-///                communicator, and, on all ranks, if a rank has another configuration or elements
-///                of another size than rank 0; else cluster_error, also if a rank has not as many
+/// Collective     All ranks must call the function with the same options, and with environments that
+///                differ in the stream and the trace only. It runs in communicator::run(): if a
+///                rank throws, all do.
+/// Stream         The sort is ordered in environment::stream. The functions return when the rank's
+///                part is complete.
+/// Errors         std::invalid_argument for a bad option or another backend than that of the
+///                communicator, and, on all ranks, if a rank has other options or elements of
+///                another size than rank 0; else cluster_error, also if a rank has not as many
 ///                values as keys. After a cluster_error the buffers are unspecified.
 /// Complexity     O(n/ranks log n) comparisons on each rank if all ranks have equally many
 ///                elements, and O(ranks^3 log ranks) for the splitters.
@@ -49,25 +51,27 @@ namespace ramify::inline RAMIFY_BUILD {
 ///
 /// \param keys, values  the elements of this rank, equally many of both; on return its part
 /// \param compare  returns whether its first argument must come before its second
+/// \param options  of the sorts on each rank
+/// \param env      its memory must be empty
 /// \throws std::invalid_argument, cluster_error
-template <class Key, class Value, class Compare = ascending>
+template <class Key, class Value, class Compare>
 distributed_sort_report distributed_sort_pairs(communicator& comm, device_buffer<Key>& keys,
-                                               device_buffer<Value>& values, Compare compare = {},
-                                               cudaStream_t stream = nullptr,
-                                               const distributed_sort_config& config = {}) {
+                                               device_buffer<Value>& values, Compare compare,
+                                               sorted_parts parts, const quicksort_options& options,
+                                               const environment& env = {}) {
   namespace family = detail::distributed_sort;
   static_assert(detail::quicksort::checked_types<Key, Value, Compare>::are_valid);
   using elements = family::rank_elements<Key, Value>;
-  comm.require_equal(
-      family::settings_of(config, sizeof(Key), elements::has_values ? sizeof(Value) : 0));
-  validate(config);
+  comm.require_equal(family::settings_of(sizeof(Key), elements::has_values ? sizeof(Value) : 0,
+                                         parts, options, env));
+  family::check_arguments(parts, options, env);
   detail::cluster::check_kernel_backend(comm, "distributed_sort");
   const auto local_sort = [&](elements& mine) {
     if constexpr (elements::has_values) {
-      return quicksort_pairs(mine.keys.data(), mine.values.data(), mine.size(), compare, stream,
-                             config.sort);
+      return quicksort_pairs(mine.keys.data(), mine.values.data(), mine.size(), compare, options,
+                             env);
     } else {
-      return quicksort(mine.keys.data(), mine.size(), compare, stream, config.sort);
+      return quicksort(mine.keys.data(), mine.size(), compare, options, env);
     }
   };
   distributed_sort_report report;
@@ -77,7 +81,7 @@ distributed_sort_report distributed_sort_pairs(communicator& comm, device_buffer
                                   " keys, but " + std::to_string(values.size()) + " values");
     }
     elements mine{std::move(keys), std::move(values)};
-    family::sort_run<Key, Value, Compare, decltype(local_sort)> run(comm, compare, stream, config,
+    family::sort_run<Key, Value, Compare, decltype(local_sort)> run(comm, compare, parts, env,
                                                                     local_sort);
     report = run.sort(mine);
     keys = std::move(mine.keys);
@@ -85,15 +89,30 @@ distributed_sort_report distributed_sort_pairs(communicator& comm, device_buffer
   });
   return report;
 }
+template <class Key, class Value, class Compare = ascending>
+distributed_sort_report distributed_sort_pairs(communicator& comm, device_buffer<Key>& keys,
+                                               device_buffer<Value>& values, Compare compare = {},
+                                               sorted_parts parts = sorted_parts::sampled,
+                                               const environment& env = {}) {
+  return distributed_sort_pairs(comm, keys, values, compare, parts, quicksort_options{}, env);
+}
 
 /// Sorts the keys of all ranks. Collective; see distributed_sort_pairs().
 /// \throws std::invalid_argument, cluster_error
+template <class Key, class Compare>
+distributed_sort_report distributed_sort(communicator& comm, device_buffer<Key>& keys,
+                                         Compare compare, sorted_parts parts,
+                                         const quicksort_options& options,
+                                         const environment& env = {}) {
+  device_buffer<no_value> none;
+  return distributed_sort_pairs(comm, keys, none, compare, parts, options, env);
+}
 template <class Key, class Compare = ascending>
 distributed_sort_report distributed_sort(communicator& comm, device_buffer<Key>& keys,
-                                         Compare compare = {}, cudaStream_t stream = nullptr,
-                                         const distributed_sort_config& config = {}) {
-  device_buffer<no_value> none;
-  return distributed_sort_pairs(comm, keys, none, compare, stream, config);
+                                         Compare compare = {},
+                                         sorted_parts parts = sorted_parts::sampled,
+                                         const environment& env = {}) {
+  return distributed_sort(comm, keys, compare, parts, quicksort_options{}, env);
 }
 
 }  // namespace ramify::inline RAMIFY_BUILD

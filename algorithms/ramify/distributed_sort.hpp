@@ -16,6 +16,8 @@
 ///           they are copied to the GPU and back.
 /// Order     Ascending or descending; a NaN counts as greater than every number. Not stable.
 /// Backend   That of the communicator.
+/// Stream    The sort is ordered after earlier work in environment::stream. The functions return
+///           after the vectors have their parts.
 /// Errors    std::invalid_argument, on all ranks, for a bad option, and if a rank has other options
 ///           or another type of keys than rank 0; else cluster_error, on all ranks. The vectors
 ///           change only after all ranks have sorted.
@@ -30,16 +32,6 @@
 #include <ramify/quicksort.hpp>
 #include <span>
 #include <vector>
-
-namespace ramify {
-
-/// The options of the sorts on each rank, and the sizes of the parts. They must be the same on all
-/// ranks.
-struct distributed_sort_options : quicksort_options {
-  sorted_parts parts = sorted_parts::sampled;
-};
-
-}  // namespace ramify
 
 namespace ramify::detail::distributed_sort {
 
@@ -83,29 +75,55 @@ class typed_vectors final : public rank_vectors {
 
 /// Sorts the vectors of all ranks. Collective.
 distributed_sort_report sort_vectors(communicator&, rank_vectors&, bool has_values,
-                                     const distributed_sort_options&);
+                                     ramify::sort_order, sorted_parts, const quicksort_options&,
+                                     const environment&);
 
 }  // namespace ramify::detail::distributed_sort
 
 namespace ramify {
 
 /// Sorts the keys of all ranks; `keys` becomes the part of this rank. Collective.
+///
+/// \param options  of the sorts on each rank
+/// \param env      its memory must be empty
 /// \throws std::invalid_argument, cluster_error
 template <quicksort_facade_key Key>
 distributed_sort_report distributed_sort(communicator& comm, std::vector<Key>& keys,
-                                         const distributed_sort_options& options = {}) {
+                                         sort_order order, sorted_parts parts,
+                                         const quicksort_options& options,
+                                         const environment& env = {}) {
   detail::distributed_sort::typed_vectors<Key> vectors(keys, nullptr);
-  return detail::distributed_sort::sort_vectors(comm, vectors, false, options);
+  return detail::distributed_sort::sort_vectors(comm, vectors, false, order, parts, options, env);
+}
+template <quicksort_facade_key Key>
+distributed_sort_report distributed_sort(communicator& comm, std::vector<Key>& keys,
+                                         sort_order order = sort_order::ascending,
+                                         sorted_parts parts = sorted_parts::sampled,
+                                         const environment& env = {}) {
+  return distributed_sort(comm, keys, order, parts, quicksort_options{}, env);
 }
 
 /// Sorts the keys of all ranks and moves each value with its key. There must be one value for each
-/// key. Collective. \throws std::invalid_argument, cluster_error
+/// key. Collective.
+///
+/// \param options  of the sorts on each rank
+/// \param env      its memory must be empty
+/// \throws std::invalid_argument, cluster_error
+template <quicksort_facade_key Key>
+distributed_sort_report distributed_sort_pairs(communicator& comm, std::vector<Key>& keys,
+                                               std::vector<std::uint64_t>& values, sort_order order,
+                                               sorted_parts parts, const quicksort_options& options,
+                                               const environment& env = {}) {
+  detail::distributed_sort::typed_vectors<Key> vectors(keys, &values);
+  return detail::distributed_sort::sort_vectors(comm, vectors, true, order, parts, options, env);
+}
 template <quicksort_facade_key Key>
 distributed_sort_report distributed_sort_pairs(communicator& comm, std::vector<Key>& keys,
                                                std::vector<std::uint64_t>& values,
-                                               const distributed_sort_options& options = {}) {
-  detail::distributed_sort::typed_vectors<Key> vectors(keys, &values);
-  return detail::distributed_sort::sort_vectors(comm, vectors, true, options);
+                                               sort_order order = sort_order::ascending,
+                                               sorted_parts parts = sorted_parts::sampled,
+                                               const environment& env = {}) {
+  return distributed_sort_pairs(comm, keys, values, order, parts, quicksort_options{}, env);
 }
 
 }  // namespace ramify

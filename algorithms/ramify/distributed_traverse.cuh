@@ -21,19 +21,20 @@
 ///                short, if a rank has less than half of the mean, nodes move from the ranks with
 ///                more than the mean to those with less.
 /// Waiting        A rank without nodes waits at most for the rounds of the other ranks until the
-///                next comparison: config.rounds rounds of config.steps steps of each warp, or 4
-///                such rounds if the lists are long. If the
-///                list of a rank has more nodes than its warps take at first, and the surplus is
+///                next comparison: exchange.rounds rounds of exchange.steps steps of each warp, or 4
+///                such rounds if the lists are long. If the list of a rank has more nodes than its warps take at first, and the surplus is
 ///                more than a quarter of the list's capacity, this rank runs its next round without
 ///                a limit of steps, as traverse() does. The other ranks wait for that round.
 /// Result         The reduction of the ranks' values, with the same bits on all ranks.
 /// Scratch        As for traverse(), on each rank, with lists of twice the automatic capacity.
+///                distributed_traverse_scratch_bytes() returns its size. A few bytes more for each
+///                rank come from Ramify's stream-ordered pool.
 /// Collective     All ranks must call the function. It runs in communicator::run(): if a rank
 ///                throws, all do.
 /// Stream         The traversal is ordered after earlier work in the stream, and the function
 ///                returns when it is complete. The stream must not be captured.
 /// Errors         std::invalid_argument for a bad argument or another backend than that of the
-///                communicator, and, on all ranks, if a rank has another configuration than rank 0,
+///                communicator, and, on all ranks, if a rank has other options than rank 0,
 ///                nodes of another size, or another root or identity that is a number; else
 ///                cluster_error with the rank and the cause, for example std::length_error if the
 ///                list of one rank overflowed. Other roots, identities and functors are not
@@ -46,6 +47,7 @@
 
 #include <ramify/runtime/requirements.hpp>
 
+#include <cstddef>
 #include <ramify/cluster/communicator.hpp>
 #include <ramify/cluster/kernel_backend.cuh>
 #include <ramify/distributed_traverse/config.hpp>
@@ -64,27 +66,52 @@ struct distributed_traverse_result {
 
 /// Visits all nodes of the tree with this root, and returns the reduction on all ranks. Collective.
 ///
+/// \param options   its strategy must be work_sharing
+/// \param env       its memory: distributed_traverse_scratch_bytes(). Its flat_loop must not be
+///                  graph. The backend, the route, the loop and the limit must be the same on all
+///                  ranks, as the other options.
 /// \throws std::invalid_argument, cluster_error
 template <class Node, class Expand, class Visit, class Reduce, class Value>
-distributed_traverse_result<Value> distributed_traverse(
-    communicator& comm, const Node& root, const Expand& expand, const Visit& visit,
-    const Reduce& reduce, const Value& identity, cudaStream_t stream = nullptr,
-    const distributed_traverse_config& config = {}) {
+distributed_traverse_result<Value> distributed_traverse(communicator& comm, const Node& root,
+                                                        const Expand& expand, const Visit& visit,
+                                                        const Reduce& reduce, const Value& identity,
+                                                        const traverse_options& options,
+                                                        const exchange_options& exchange,
+                                                        const environment& env = {}) {
   namespace family = detail::distributed_traverse;
   static_assert(detail::traverse::checked_types<Node, Expand, Visit, Reduce, Value>::are_valid);
   using traversal = detail::traverse::limited_traversal<Node, Expand, Visit, Reduce, Value>;
-  shared_settings settings = family::settings_of(config, sizeof(Node));
+  shared_settings settings("distributed_traverse");
+  settings.add("distributed_traverse: the size of a node", sizeof(Node));
+  family::add_arguments(settings, options, exchange, env);
   family::add_number(settings, "distributed_traverse: root", root);
   family::add_number(settings, "distributed_traverse: identity", identity);
   comm.require_equal(settings);
-  validate(config);
+  family::check_arguments(options, exchange, env);
   detail::cluster::check_kernel_backend(comm, "distributed_traverse");
   distributed_traverse_result<Value> result{identity, {}};
   comm.run([&] {
-    const traversal tree{{expand, visit, reduce, identity}, family::first_limits(config)};
-    result.value = family::traverse_on_ranks(root, tree, stream, {comm, config, result.report, {}});
+    const traversal tree{{expand, visit, reduce, identity}, family::first_limits(exchange)};
+    result.value =
+        family::traverse_on_ranks(root, tree, options, env, {comm, exchange, result.report, {}});
   });
   return result;
+}
+template <class Node, class Expand, class Visit, class Reduce, class Value>
+distributed_traverse_result<Value> distributed_traverse(communicator& comm, const Node& root,
+                                                        const Expand& expand, const Visit& visit,
+                                                        const Reduce& reduce, const Value& identity,
+                                                        const environment& env = {}) {
+  return distributed_traverse(comm, root, expand, visit, reduce, identity, {}, {}, env);
+}
+
+/// Returns the device memory that a rank needs for a traversal with these types, in bytes.
+/// \throws std::invalid_argument, unavailable, cuda_error
+template <class Node, class Expand, class Visit, class Reduce, class Value>
+[[nodiscard]] std::size_t distributed_traverse_scratch_bytes(const traverse_options& options = {}) {
+  using traversal = detail::traverse::limited_traversal<Node, Expand, Visit, Reduce, Value>;
+  validate(options);
+  return detail::distributed_traverse::rank_run<traversal>::scratch_bytes(options);
 }
 
 }  // namespace ramify::inline RAMIFY_BUILD

@@ -13,7 +13,7 @@
 /// and how long a rank waits.
 ///
 /// Tree      As for tree_search(). All ranks must pass the same one.
-/// Backend   That of the communicator.
+/// Backend   That of the communicator; env.backend must be automatic, or this one.
 /// Waits     until the search is complete on all ranks.
 /// Errors    std::invalid_argument, on all ranks, for a bad argument, and if a rank has another
 ///           tree or other options than rank 0; else cluster_error, on all ranks.
@@ -21,32 +21,31 @@
 
 #include <ramify/runtime/requirements.hpp>
 
-#include <cstddef>
 #include <ramify/cluster/communicator.hpp>
 #include <ramify/distributed_traverse/config.hpp>
-#include <ramify/runtime/report.hpp>
+#include <ramify/runtime/environment.hpp>
 #include <ramify/tree_search/parameters.hpp>
 
 namespace ramify {
-
-/// All options of distributed_traverse(), and those of a compiled call. They must be the same on
-/// all ranks, except for `trace`.
-struct distributed_tree_search_options : distributed_traverse_config {
-  /// automatic, or the backend of the communicator.
-  ramify::backend backend = ramify::backend::automatic;
-  /// Pending-launch limit of the backend during the call; 0 leaves it unchanged.
-  std::size_t pending_launches = 0;
-};
 
 struct distributed_tree_search_result {
   uts_counts counts;
   distributed_traverse_report report;
 };
 
-/// Counts the nodes and leaves of a tree, and finds its depth. All ranks get the result.
+/// Counts the nodes and leaves of a tree, and finds its depth. All ranks get the result. The
+/// options, and the backend, route, loop and limit of the environment, must be the same on all
+/// ranks. `options.strategy` must be work_sharing, and `env.flat_loop` must not be graph.
 /// Collective. \throws std::invalid_argument, cluster_error
-distributed_tree_search_result distributed_tree_search(
-    communicator& comm, const uts_parameters& tree,
-    const distributed_tree_search_options& options = {});
+distributed_tree_search_result distributed_tree_search(communicator& comm,
+                                                       const uts_parameters& tree,
+                                                       const traverse_options& options,
+                                                       const exchange_options& exchange,
+                                                       const environment& env = {});
+inline distributed_tree_search_result distributed_tree_search(communicator& comm,
+                                                              const uts_parameters& tree,
+                                                              const environment& env = {}) {
+  return distributed_tree_search(comm, tree, {}, {}, env);
+}
 
 }  // namespace ramify

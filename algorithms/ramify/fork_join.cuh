@@ -33,15 +33,15 @@
 ///            are visible to its combine.
 /// Order      combine gets the results in the order of the children, so the value has the same bits
 ///            in each run, for all routes, strategies and limits.
-/// Scratch    sizeof(Node) + sizeof(Value) + 16 bytes for each of config.max_nodes nodes, and the
+/// Scratch    sizeof(Node) + sizeof(Value) + 16 bytes for each of options.max_nodes nodes, and the
 ///            scratch memory of a traversal (ramify/traverse.cuh). It comes from Ramify's
-///            stream-ordered pool, or from the caller.
+///            stream-ordered pool, or from the caller. fork_join_scratch_bytes() returns its size.
 /// Stream     the run is ordered after earlier work in the stream; see fork_join_async().
 /// Graphs     a stream that is being captured can record a run; see traverse_async().
-/// Launches   as traverse() with the same configuration.
+/// Launches   as traverse() with the same options.
 /// Errors     std::invalid_argument for a bad argument, before anything is launched;
-///            std::length_error if the tree has more nodes than config.max_nodes, or the frontier
-///            exceeded config.capacity; unavailable, cuda_error, device_launch_error.
+///            std::length_error if the tree has more nodes than options.max_nodes, or the frontier
+///            exceeded options.capacity; unavailable, cuda_error, device_launch_error.
 /// Complexity each node is visited once. At least one sequential step down for each level, and one
 ///            up: the thread of the last leaf may combine along the whole path to the root.
 /// Not for    associative and commutative reductions over all nodes: traverse() needs no memory for
@@ -60,7 +60,6 @@
 #include <ramify/traverse.cuh>
 #include <stdexcept>
 #include <string>
-#include <type_traits>
 
 namespace ramify::inline RAMIFY_BUILD {
 
@@ -71,123 +70,127 @@ struct fork_join_result {
   fork_join_report report;
 };
 
-/// A run that fork_join_async() has started. Movable; get() of a moved-from run throws
-/// std::logic_error. Destroying a run before get() checks nothing.
+}  // namespace ramify::inline RAMIFY_BUILD
+
+namespace ramify::detail::fork_join::inline RAMIFY_BUILD {
+
+/// The scratch memory of a run: the nodes, and the memory of the traversal.
 template <class Node, class Problem>
-class [[nodiscard("call get(): it waits, checks and returns the result")]] fork_join_run {
-  using Value = detail::fork_join::value_of<Node, Problem>;
-  using memory = detail::fork_join::join_memory<Node, Value>;
-  using traversal = traverse_run<detail::fork_join::indexed_node<Node>,
-                                 detail::fork_join::expand_node<Node, Problem>,
-                                 detail::fork_join::visit_node<Node, Problem>,
-                                 detail::fork_join::add_leaves, unsigned long long>;
+struct fork_join_memory {
+  using value = value_of<Node, Problem>;
 
- public:
-  /// Starts a run; see fork_join_async().
-  fork_join_run(const Node& root, const Problem& problem, cudaStream_t stream,
-                const fork_join_config& config, scratch_memory scratch)
-      : stream_(stream) {
-    validate(config);
-    const relaxed_capture_scope relaxed;  // driver queries do not affect a captured stream
-    result_ = detail::result_state("fork_join", is_being_captured(stream));
-    run_ = std::make_unique<run>(scratch, stream, "fork_join", config);
-    const memory& join = run_->parts.join;
-    clear_memory(join.forked, 1, stream, "clearing the count of nodes");
-    run_->of_tree = traversal({root, 0, 0}, {problem, join.frames}, {problem, join}, {}, 0, stream,
-                              config, run_->parts.of_tree);
-  }
+  fork_join_memory(memory_layout& layout, const fork_join_options& options)
+      : join{layout.take<frame<Node>>(options.max_nodes), layout.take<value>(options.max_nodes),
+             layout.take<unsigned long long>(1), static_cast<unsigned>(options.max_nodes)},
+        of_tree(layout.take_scratch(
+            traverse_scratch_bytes<indexed_node<Node>, expand_node<Node, Problem>,
+                                   visit_node<Node, Problem>, add_leaves, unsigned long long>(
+                options))) {}
 
-  /// Waits for the run and returns the value of the root. Like traverse_run::get(), it launches the
-  /// grids that kernels could not launch, and on the flat route the remaining ones.
-  ///
-  /// Must be called once only, except for a captured run; see traverse_run::get().
-  /// \throws cuda_error, device_launch_error, std::length_error; std::logic_error while the stream
-  ///         is being captured, for a further call, and for a moved-from run
-  fork_join_result<Value> get() {
-    const auto call = result_.begin_get();
-    const memory& join = run_->parts.join;
-    const auto leaves = run_->of_tree->get();
-    fork_join_result<Value> result{};
-    static_cast<traverse_report&>(result.report) = leaves.report;
-    result.report.nodes = 1 + read_back(join.forked, stream_, "reading the count of nodes");
-    result.report.leaves = leaves.value;
-    result.report.scratch_bytes = run_->scratch.size();
-    if (result.report.nodes > join.max_nodes) {
-      throw std::length_error(
-          "fork_join: the tree has at least " + std::to_string(result.report.nodes) +
-          " nodes; raise fork_join_config.max_nodes, which is " + std::to_string(join.max_nodes));
-    }
-    result.value = read_back(join.results, stream_, "reading the value of the root");
-    return result;
-  }
-
-  /// Returns the device memory that a run needs, in bytes. Requires a valid configuration.
-  /// \throws std::invalid_argument for a capacity that is too small for this device; unavailable,
-  ///         cuda_error
-  [[nodiscard]] static std::size_t scratch_bytes(const fork_join_config& config) {
-    return layout_bytes<run_parts>(config);
-  }
-
- private:
-  /// The parts of the scratch memory.
-  struct run_parts {
-    run_parts(memory_layout& layout, const fork_join_config& config)
-        : join{layout.take<detail::fork_join::frame<Node>>(config.max_nodes),
-               layout.take<Value>(config.max_nodes), layout.take<unsigned long long>(1),
-               static_cast<unsigned>(config.max_nodes)},
-          of_tree(layout.take_scratch(traversal::scratch_bytes(config))) {}
-    memory join;
-    scratch_memory of_tree;
-  };
-
-  /// A run with its scratch memory. One pointer owns it, so that a move assignment destroys the
-  /// members of the replaced run in the order of the destructor, too.
-  struct run : run_memory<run_parts> {
-    using run_memory<run_parts>::run_memory;
-    std::optional<traversal> of_tree;  // destroyed before its memory
-  };
-
-  cudaStream_t stream_;
-  std::unique_ptr<run> run_;
-  detail::result_state result_{"fork_join"};
+  join_memory<Node, value> join;
+  memory_ref of_tree;
 };
 
-/// Starts the recursion with this root, in `stream`. The functor is copied.
+/// A recursion: a traversal whose visits carry the values up.
+template <class Node, class Problem>
+class fork_join_run final : public memory_run<fork_join_result<value_of<Node, Problem>>,
+                                              fork_join_memory<Node, Problem>> {
+  using result = fork_join_result<value_of<Node, Problem>>;
+  using base = memory_run<result, fork_join_memory<Node, Problem>>;
+  using leaves = traverse_result<unsigned long long>;
+
+ public:
+  fork_join_run(const run_setup& setup, const Node& root, const Problem& problem,
+                const fork_join_options& options)
+      : base(setup, options), of_tree_(start(root, problem, options)) {}
+
+ private:
+  async_run<leaves> start(const Node& root, const Problem& problem,
+                          const fork_join_options& options) {
+    const auto& join = this->parts.join;
+    clear_memory(join.forked, 1, this->choices.stream, "clearing the count of nodes");
+    return traverse_async(indexed_node<Node>{root, 0, 0},
+                          expand_node<Node, Problem>{problem, join.frames},
+                          visit_node<Node, Problem>{problem, join}, add_leaves{}, 0ULL, options,
+                          this->choices.of_part(this->parts.of_tree));
+  }
+
+  result finish() override {
+    const cudaStream_t stream = this->choices.stream;
+    const auto& join = this->parts.join;
+    if (!found_ || this->captured()) found_ = of_tree_.get();
+    result all{};
+    static_cast<traverse_report&>(all.report) = found_->report;
+    all.report.nodes = 1 + read_back(join.forked, stream, "reading the count of nodes");
+    all.report.leaves = found_->value;
+    all.report.scratch_bytes = this->memory.scratch.size();
+    if (all.report.nodes > join.max_nodes) {
+      throw std::length_error(
+          "fork_join: the tree has at least " + std::to_string(all.report.nodes) +
+          " nodes; raise fork_join_options.max_nodes, which is " + std::to_string(join.max_nodes));
+    }
+    all.value = read_back(join.results, stream, "reading the value of the root");
+    return all;
+  }
+
+  async_run<leaves> of_tree_;
+  std::optional<leaves> found_;  // kept, because get() may be called again after it has thrown
+};
+
+}  // namespace ramify::detail::fork_join::inline RAMIFY_BUILD
+
+namespace ramify::inline RAMIFY_BUILD {
+
+/// Starts the recursion with this root. The functor is copied.
 ///
 /// Returns without waiting, with the one exception that traverse_async() states. The returned run's
-/// get() waits.
+/// get() waits. As that of a traversal, it launches the grids that kernels could not launch, and on
+/// the flat route the remaining ones. It throws std::length_error if the tree has too many nodes.
 ///
-/// \param scratch  fork_join_scratch_bytes() bytes of device memory, aligned to 256 bytes, which
-///                 must stay allocated until get() has returned. The default allocates it in stream
-///                 order. A stream that is being captured requires it.
+/// \param env  its memory: fork_join_scratch_bytes(). A stream that is being captured requires it.
 /// \throws std::invalid_argument, unavailable, cuda_error
 template <class Node, class Problem>
-detail::run_if<detail::fork_join::argument_types<Node, Problem>, fork_join_run<Node, Problem>>
-fork_join_async(const Node& root, const Problem& problem, cudaStream_t stream = nullptr,
-                const fork_join_config& config = {}, scratch_memory scratch = {}) {
+detail::run_if<detail::fork_join::argument_types<Node, Problem>,
+               async_run<fork_join_result<detail::fork_join::value_of<Node, Problem>>>>
+fork_join_async(const Node& root, const Problem& problem, const fork_join_options& options,
+                const environment& env = {}) {
   if constexpr (detail::fork_join::checked_types<Node, Problem>::are_valid) {
-    return {root, problem, stream, config, scratch};
+    validate(options);
+    const detail::run_setup setup("fork_join", env);
+    return std::make_unique<detail::fork_join::fork_join_run<Node, Problem>>(setup, root, problem,
+                                                                             options);
   }
 }
+template <class Node, class Problem>
+auto fork_join_async(const Node& root, const Problem& problem, const environment& env = {}) {
+  return fork_join_async(root, problem, fork_join_options{}, env);
+}
 
-/// Runs the recursion with this root, waits for `stream`, and returns the value of the root.
-/// Parameters as of fork_join_async(). O(nodes) work, at least one sequential step for each level.
+/// Runs the recursion with this root, waits for it, and returns the value of the root:
+/// fork_join_async() and get(). O(nodes) work, at least one sequential step for each level.
+///
+/// \param env  its memory: fork_join_scratch_bytes()
 /// \throws std::invalid_argument, std::length_error, unavailable, cuda_error, device_launch_error
 template <class Node, class Problem>
 fork_join_result<detail::fork_join::value_of<Node, Problem>> fork_join(
-    const Node& root, const Problem& problem, cudaStream_t stream = nullptr,
-    const fork_join_config& config = {}, scratch_memory scratch = {}) {
+    const Node& root, const Problem& problem, const fork_join_options& options,
+    const environment& env = {}) {
   if constexpr (detail::fork_join::checked_types<Node, Problem>::are_valid) {
-    return fork_join_async(root, problem, stream, config, scratch).get();
+    return fork_join_async(root, problem, options, env).get();
   }
+}
+template <class Node, class Problem>
+fork_join_result<detail::fork_join::value_of<Node, Problem>> fork_join(
+    const Node& root, const Problem& problem, const environment& env = {}) {
+  return fork_join(root, problem, fork_join_options{}, env);
 }
 
 /// Returns the device memory that a run with these types needs, in bytes.
 /// \throws std::invalid_argument, unavailable, cuda_error
 template <class Node, class Problem>
-[[nodiscard]] std::size_t fork_join_scratch_bytes(const fork_join_config& config = {}) {
-  validate(config);
-  return fork_join_run<Node, Problem>::scratch_bytes(config);
+[[nodiscard]] std::size_t fork_join_scratch_bytes(const fork_join_options& options = {}) {
+  validate(options);
+  return detail::fork_join::fork_join_run<Node, Problem>::scratch_bytes(options);
 }
 
 }  // namespace ramify::inline RAMIFY_BUILD

@@ -7,7 +7,8 @@
 ///
 ///     const ramify::mandelbrot_view view{.width = 8192, .height = 8192};
 ///     std::uint32_t* dwells;  // view.pixels() elements of device memory
-///     const auto report = ramify::mandelbrot(view, dwells, stream, {.max_iterations = 10'000});
+///     const auto report =
+///         ramify::mandelbrot(view, dwells, {.max_iterations = 10'000}, {.stream = s});
 ///     report.iterated_pixels  // --> a small part of all pixels
 ///
 /// Dwell      the number of iterations z <- z^2 + c until |z| is more than 2, at most
@@ -22,10 +23,15 @@
 /// Scratch    with granularity per_block 72 bytes for each 64 pixels (or launches.threshold pixels,
 ///            if that is larger); with the others 24 bytes. The exhaustive method needs a few
 ///            hundred bytes.
-///            It comes from Ramify's stream-ordered pool, or from the caller:
-///            mandelbrot_scratch_bytes().
-/// Stream     mandelbrot_async() returns before the image is complete; get() waits for the stream.
-///            A graph can capture it if scratch memory is passed in.
+///            It comes from Ramify's stream-ordered pool, or from the caller.
+///            mandelbrot_scratch_bytes() returns its size.
+/// Stream     mandelbrot_async() returns before the image is complete, without waiting, except that
+///            the first automatic route on a GPU measures launches (see choose_route()). get()
+///            waits for the stream. It also launches the grids that kernels could not launch and,
+///            on the flat route, the remaining levels, unless environment::flat_loop is graph.
+/// Capture    A graph can capture mandelbrot_async() if memory is handed in. Each launch of the
+///            graph computes the image. The run must exist as long as the graph may be launched.
+///            get() may be called after each launch.
 /// Launches   one grid for the lines between the tiles of the image, one for the tiles, and child
 ///            grids for rectangles that are divided (ramify/mandelbrot/rectangles.cuh).
 /// Errors     std::invalid_argument for a bad argument, before anything is launched; unavailable,
@@ -50,6 +56,8 @@
 #include <ramify/mandelbrot/tuning.cuh>
 #include <ramify/runtime/phase_range.cuh>
 #include <ramify/runtime/recursion.cuh>
+#include <ramify/runtime/started_run.cuh>
+#include <utility>
 
 namespace ramify::detail::mandelbrot::inline RAMIFY_BUILD {
 
@@ -71,11 +79,11 @@ struct image_memory {
 };
 
 /// The computation of an image.
-class image_run : public runtime::basic_run<image_memory> {
+class image_run final : public runtime::device_run<mandelbrot_report, image_memory> {
  public:
   image_run(const runtime::run_setup& setup, const mandelbrot_view& view,
             const mandelbrot_options& options)
-      : basic_run(setup, view, options), view_(view), options_(options) {}
+      : device_run(setup, view, options), view_(view), options_(options) {}
 
   /// Starts the method of Mariani and Silver.
   void divide(const dwell_image& image, const division& tiles, const runtime::loop_choice& loop) {
@@ -99,8 +107,8 @@ class image_run : public runtime::basic_run<image_memory> {
                         {exhaustive_blocks(image), block_pixels}, image, control.ticket());
   }
 
-  /// Waits for the image and returns the report.
-  mandelbrot_report finish() {
+ private:
+  mandelbrot_report finish() override {
     mandelbrot_report report;
     report.iterated_pixels = view_.pixels();
     if (rectangles_) {
@@ -112,14 +120,12 @@ class image_run : public runtime::basic_run<image_memory> {
       report.divided_rectangles = counts.divided;
       report.small_rectangles = counts.small;
     } else {
-      runtime::require_not_captured(control.stream());
       control.wait();
     }
     static_cast<run_report&>(report) = end();
     return report;
   }
 
- private:
   mandelbrot_view view_;
   mandelbrot_options options_;
   std::uint64_t line_pixels_ = 0;
@@ -130,93 +136,67 @@ class image_run : public runtime::basic_run<image_memory> {
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// An image that mandelbrot_async() has started. Movable; get() of a moved-from run throws
-/// std::logic_error. Destroying a run before get() checks nothing.
-class [[nodiscard("call get(): it waits, checks and returns the report")]] mandelbrot_run {
- public:
-  /// Starts a run; see mandelbrot_async().
-  mandelbrot_run(const mandelbrot_view& view, std::uint32_t* dwells, cudaStream_t stream,
-                 const mandelbrot_options& options, scratch_memory scratch, pixel_origin* origins) {
-    namespace family = detail::mandelbrot;
-    const phase_range range("mandelbrot: start");
-    validate(options);
-    validate(view);
-    const relaxed_capture_scope relaxed;  // driver queries do not affect a captured stream
-    check_device_access(dwells, "mandelbrot: dwells");
-    if (origins != nullptr) check_device_access(origins, "mandelbrot: origins");
-    family::check_overlap(view, dwells, origins);
-    detail::run_setup setup("mandelbrot", options, "mandelbrot_options.flat_loop", stream, scratch);
-    result_ = detail::result_state(setup.algorithm, setup.captured);
-    const family::dwell_image image(view, options, dwells, origins);
-    if (options.method == mandelbrot_method::mariani_silver) {
-      const family::division tiles = family::tiles_of(view, options);
-      setup.choose_route(1, family::rectangle_plans(tiles, options, setup.by_host()));
-      run_ = std::make_unique<family::image_run>(setup, view, options);
-      run_->divide(image, tiles, setup.loop);
-    } else {
-      setup.choice = {route::flat, "the exhaustive method launches one grid"};
-      run_ = std::make_unique<family::image_run>(setup, view, options);
-      run_->iterate_all(image);
-    }
-  }
-
-  /// Waits for the image and returns the report. Launches the grids that kernels could not launch
-  /// and, on the flat route, the remaining levels.
-  ///
-  /// Must be called once only. For a captured run, call it after a launch of the graph; it may be
-  /// called again after another launch.
-  /// \throws cuda_error, device_launch_error; std::logic_error while the stream is being captured,
-  ///         for a further call, and for a moved-from run
-  mandelbrot_report get() {
-    const auto call = result_.begin_get();
-    const phase_range range("mandelbrot: get");
-    return run_->finish();
-  }
-
-  /// Returns the device memory that a run needs, in bytes. Requires valid arguments.
-  [[nodiscard]] static std::size_t scratch_bytes(const mandelbrot_view& view,
-                                                 const mandelbrot_options& options) {
-    return detail::mandelbrot::image_run::scratch_bytes(view, options);
-  }
-
- private:
-  std::unique_ptr<detail::mandelbrot::image_run> run_;
-  detail::result_state result_{"mandelbrot"};
-};
-
-/// Starts the computation of an image, in `stream`.
-///
-/// Returns without waiting. The one exception is the first call with the automatic route on a GPU,
-/// which may measure launch costs (see choose_route()). On the flat route, unless options.flat_loop
-/// is graph, get() launches the levels.
+/// Starts the computation of an image.
 ///
 /// \param dwells   view.pixels() elements of device memory, which are written; the row of the top
 ///                 is the first
-/// \param scratch  mandelbrot_scratch_bytes() bytes of device memory, aligned to 256 bytes, which
-///                 must stay allocated until get() has returned. The default allocates it in stream
-///                 order. A stream that is being captured requires it.
 /// \param origins  null, or view.pixels() elements of device memory, which are written: how each
 ///                 dwell was found. Must not overlap `dwells`.
-///
-/// A stream that is being captured records a run. Each launch of the graph computes the image. The
-/// run must live as long as the graph is launched.
-///
+/// \param env      its memory: mandelbrot_scratch_bytes()
 /// \throws std::invalid_argument, unavailable, cuda_error
-inline mandelbrot_run mandelbrot_async(const mandelbrot_view& view, std::uint32_t* dwells,
-                                       cudaStream_t stream = nullptr,
-                                       const mandelbrot_options& options = {},
-                                       scratch_memory scratch = {},
-                                       pixel_origin* origins = nullptr) {
-  return {view, dwells, stream, options, scratch, origins};
+inline async_run<mandelbrot_report> mandelbrot_async(const mandelbrot_view& view,
+                                                     std::uint32_t* dwells, pixel_origin* origins,
+                                                     const mandelbrot_options& options,
+                                                     const environment& env = {}) {
+  namespace family = detail::mandelbrot;
+  const phase_range range("mandelbrot: start");
+  validate(options);
+  validate(view);
+  detail::run_setup setup("mandelbrot", env);
+  check_device_access(dwells, "mandelbrot: dwells");
+  if (origins != nullptr) check_device_access(origins, "mandelbrot: origins");
+  family::check_overlap(view, dwells, origins);
+  const family::dwell_image image(view, options, dwells, origins);
+  std::unique_ptr<family::image_run> run;
+  if (options.method == mandelbrot_method::mariani_silver) {
+    const family::division tiles = family::tiles_of(view, options);
+    setup.choose_route(1, family::rectangle_plans(tiles, options, setup.by_host()));
+    run = std::make_unique<family::image_run>(setup, view, options);
+    run->divide(image, tiles, setup.loop);
+  } else {
+    setup.choice = {route::flat, "the exhaustive method launches one grid"};
+    run = std::make_unique<family::image_run>(setup, view, options);
+    run->iterate_all(image);
+  }
+  return async_run<mandelbrot_report>(std::move(run));
+}
+inline async_run<mandelbrot_report> mandelbrot_async(const mandelbrot_view& view,
+                                                     std::uint32_t* dwells,
+                                                     const mandelbrot_options& options,
+                                                     const environment& env = {}) {
+  return mandelbrot_async(view, dwells, nullptr, options, env);
+}
+inline async_run<mandelbrot_report> mandelbrot_async(const mandelbrot_view& view,
+                                                     std::uint32_t* dwells,
+                                                     const environment& env = {}) {
+  return mandelbrot_async(view, dwells, mandelbrot_options{}, env);
 }
 
-/// Computes an image and waits for `stream`. Parameters as of mandelbrot_async().
+/// Computes an image and waits for it: mandelbrot_async() and get().
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error
 inline mandelbrot_report mandelbrot(const mandelbrot_view& view, std::uint32_t* dwells,
-                                    cudaStream_t stream = nullptr,
-                                    const mandelbrot_options& options = {},
-                                    scratch_memory scratch = {}, pixel_origin* origins = nullptr) {
-  return mandelbrot_async(view, dwells, stream, options, scratch, origins).get();
+                                    pixel_origin* origins, const mandelbrot_options& options,
+                                    const environment& env = {}) {
+  return mandelbrot_async(view, dwells, origins, options, env).get();
+}
+inline mandelbrot_report mandelbrot(const mandelbrot_view& view, std::uint32_t* dwells,
+                                    const mandelbrot_options& options,
+                                    const environment& env = {}) {
+  return mandelbrot_async(view, dwells, options, env).get();
+}
+inline mandelbrot_report mandelbrot(const mandelbrot_view& view, std::uint32_t* dwells,
+                                    const environment& env = {}) {
+  return mandelbrot_async(view, dwells, env).get();
 }
 
 /// Returns the device memory that an image needs, in bytes.
@@ -225,7 +205,7 @@ inline mandelbrot_report mandelbrot(const mandelbrot_view& view, std::uint32_t* 
                                                           const mandelbrot_options& options = {}) {
   validate(options);
   validate(view);
-  return mandelbrot_run::scratch_bytes(view, options);
+  return detail::mandelbrot::image_run::scratch_bytes(view, options);
 }
 
 }  // namespace ramify::inline RAMIFY_BUILD

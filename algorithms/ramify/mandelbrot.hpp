@@ -14,7 +14,8 @@
 ///
 /// Dwell      the number of iterations z <- z^2 + c until |z| is more than 2, at most
 ///            max_iterations, which stands for the set. For a Julia set, 2 or |c|, the larger one.
-/// Waits      until the image is complete.
+/// Stream     A call is ordered after earlier work in the environment's stream, and returns when
+///            the image is complete.
 /// Errors     std::invalid_argument for a bad argument, and unavailable for a backend or a route
 ///            that this machine or build cannot run, both before anything is changed; cuda_error,
 ///            device_launch_error.
@@ -32,6 +33,7 @@
 #include <optional>
 #include <ostream>
 #include <ramify/runtime/arguments.hpp>
+#include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/error.hpp>
 #include <ramify/runtime/granularity.hpp>
 #include <ramify/runtime/report.hpp>
@@ -87,16 +89,8 @@ enum class pixel_origin : std::uint8_t {
   iterated,  ///< iterated, in a small rectangle or by the exhaustive method
 };
 
-/// Options of both interfaces. The header template uses neither `backend` nor `pending_launches`.
+/// How an image is computed, for both interfaces.
 struct mandelbrot_options {
-  ramify::backend backend = ramify::backend::automatic;
-  ramify::route route = ramify::route::automatic;
-  /// Pending-launch limit of the backend during the call; 0 leaves it unchanged. The report states
-  /// the limit that was granted. No other thread may launch grids during the call.
-  std::size_t pending_launches = 0;
-  /// The trace to which the grids of the run are added when the run ends, or null. It must outlive
-  /// the run.
-  launch_trace* trace = nullptr;
   mandelbrot_method method = mandelbrot_method::mariani_silver;
   std::uint32_t max_iterations = 1000;  ///< in [1, 10^9]
   /// Points of the main cardioid and of the disk of period 2 get max_iterations without an
@@ -108,8 +102,6 @@ struct mandelbrot_options {
   /// How rectangles share child grids. The threshold is in pixels inside of a border: smaller
   /// rectangles are iterated pixel by pixel in the block that made them. Less than 64 counts as 64.
   launch_granularity launches{.grain = granularity::per_block};
-  /// What launches the levels of the flat route. Automatic: a CUDA graph; without graphs the host.
-  ramify::flat_loop flat_loop = ramify::flat_loop::automatic;
 };
 
 /// Report of an image. Each pixel is either iterated or filled.
@@ -160,10 +152,7 @@ inline void validate(const mandelbrot_view& view) {
 
 /// Checks options. \throws std::invalid_argument naming the field and its range
 inline void validate(const mandelbrot_options& options) {
-  check_enumerator(options.backend, "mandelbrot_options.backend");
-  check_enumerator(options.route, "mandelbrot_options.route");
   check_enumerator(options.method, "mandelbrot_options.method");
-  check_enumerator(options.flat_loop, "mandelbrot_options.flat_loop");
   detail::check_field(options.max_iterations >= 1 && options.max_iterations <= 1'000'000'000,
                       "mandelbrot_options.max_iterations", options.max_iterations,
                       "in [1, 1000000000]");
@@ -196,7 +185,16 @@ namespace ramify {
 ///                 Must not overlap `dwells`.
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error
 mandelbrot_report mandelbrot(const mandelbrot_view& view, std::span<std::uint32_t> dwells,
-                             const mandelbrot_options& options = {},
-                             std::span<pixel_origin> origins = {});
+                             std::span<pixel_origin> origins, const mandelbrot_options& options,
+                             const environment& env = {});
+inline mandelbrot_report mandelbrot(const mandelbrot_view& view, std::span<std::uint32_t> dwells,
+                                    const mandelbrot_options& options,
+                                    const environment& env = {}) {
+  return mandelbrot(view, dwells, std::span<pixel_origin>{}, options, env);
+}
+inline mandelbrot_report mandelbrot(const mandelbrot_view& view, std::span<std::uint32_t> dwells,
+                                    const environment& env = {}) {
+  return mandelbrot(view, dwells, mandelbrot_options{}, env);
+}
 
 }  // namespace ramify

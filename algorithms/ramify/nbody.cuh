@@ -8,9 +8,9 @@
 ///     direct_gravity()   accelerations by the direct sum over all pairs
 ///     nbody_system<Real> bodies on the device that move under their own gravity
 ///
-///     const ramify::nbody_config config{.theta = 0.5, .softening = 0.01};
-///     ramify::barnes_hut<float> gravity(config);          // or {.tolerance = 0.01}: per cent
-///     gravity.accelerations(positions, masses, n, accelerations, potentials, stream);
+///     const ramify::nbody_options options{.theta = 0.5, .softening = 0.01};
+///     ramify::barnes_hut<float> gravity(options);         // or {.tolerance = 0.01}: per cent
+///     gravity.accelerations(positions, masses, n, accelerations, potentials, {.stream = stream});
 ///     auto run = gravity.accelerations_async(positions, masses, n, accelerations);
 ///     run.get();                                          // accelerations_async() does not wait
 ///
@@ -19,7 +19,7 @@
 ///
 ///     a_i = G sum m_j d_ij / (d_ij^2 + softening^2)^(3/2),  phi_i = -G sum m_j / (...)^(1/2)
 ///
-///     ramify::nbody_system<float> cluster(positions, velocities, masses, n, stream, config);
+///     ramify::nbody_system<float> cluster(positions, velocities, masses, n, options);
 ///     cluster.step(0.01, 100);
 ///     auto step = cluster.step_async(0.01);               // does not wait; step.get() waits
 ///     kernel<<<...>>>(cluster.positions());
@@ -57,14 +57,15 @@
 ///                node a body, and the tree's (<ramify/spatial_tree.cuh>), which each call builds
 ///                anew. A system keeps 44 bytes a body more; with block steps 45 and the tree, and
 ///                32 a body and 168 a node (order 1: 100) for refits, freed before a build. All
-///                from Ramify's stream-ordered pool, or, for functions whose name ends in _async,
-///                from the caller.
-/// Stream         each call is ordered after earlier work in its stream, and waits for the stream,
-///                except for calls whose name ends in _async: their get() waits. Memory is freed in
-///                the stream that was passed, so the stream must outlive the object.
-/// Graphs         functions whose name ends in _async can be captured into a CUDA graph, on either
-///                route, with scratch memory of the caller and without a trace. The tree code on
-///                the flat route requires what <ramify/spatial_tree.cuh> states.
+///                from Ramify's stream-ordered pool. What barnes_hut needs may come from
+///                environment::memory, also in a system.
+/// Stream         environment::stream: each call is ordered after earlier work in it, and waits for
+///                it, except for calls whose name ends in _async: their get() waits. A system keeps
+///                the environment of its constructor; its memory is freed in the stream, which must
+///                outlive it.
+/// Graphs         a graph can capture functions whose name ends in _async, on either route, if memory
+///                was handed in. The tree code on the flat route requires what
+///                <ramify/spatial_tree.cuh> states.
 /// Launches       those of the tree, and five grids from the host. The traversal launches nothing.
 ///                Block steps: for each time at which steps end, six grids, or those of the tree
 ///                and at most nine; the host waits once for six grids.
@@ -97,45 +98,46 @@ namespace ramify::inline RAMIFY_BUILD {
 template <class Real>
 class barnes_hut {
  public:
-  /// config.method is not read. \throws std::invalid_argument naming the invalid field
-  explicit barnes_hut(const nbody_config& config = {}) : config_(config) {
-    config_.method = nbody_method::tree;
-    validate(config_);
-    detail::nbody::validate_range<Real>(config_);
+  /// options.method is not read. \throws std::invalid_argument naming the invalid field
+  explicit barnes_hut(nbody_options options = {}) : options_(options) {
+    options_.method = nbody_method::tree;
+    static_cast<void>(detail::nbody::checked<Real>(options_));
   }
 
   /// Calculates the accelerations of n bodies, and their potentials unless `potentials` is null:
-  /// accelerations_async() and get(). Waits for `stream`.
-  /// \throws std::invalid_argument before anything is written; cuda_error; device_launch_error;
-  ///         unavailable
+  /// accelerations_async() and get(). Waits for the stream.
+  /// \throws std::invalid_argument before anything is written; std::length_error; cuda_error;
+  ///         device_launch_error; unavailable
   nbody_report accelerations(const point<Real, 3>* positions, const Real* masses, std::size_t n,
                              point<Real, 3>* accelerations, Real* potentials = nullptr,
-                             cudaStream_t stream = nullptr) {
-    return accelerations_async(positions, masses, n, accelerations, potentials, stream).get();
+                             const environment& env = {}) const {
+    return accelerations_async(positions, masses, n, accelerations, potentials, env).get();
   }
 
   /// Starts to calculate the accelerations of n bodies, and their potentials unless `potentials` is
-  /// null. Asynchronous, as spatial_tree_async() is. The arrays and the scratch memory must exist
-  /// until get() has returned. A graph may capture it, with scratch memory.
-  /// \param scratch  memory of barnes_hut_scratch_bytes(); empty: from the stream-ordered pool
+  /// null. Asynchronous, as spatial_tree_async() is. The arrays must exist until get() has returned.
+  /// get() throws std::invalid_argument naming the first invalid body, and std::length_error if the
+  /// tree has more nodes than fit in the caller's memory.
+  /// \param env  its memory: barnes_hut_scratch_bytes()
   /// \throws std::invalid_argument; cuda_error; unavailable
-  gravity_run<Real> accelerations_async(const point<Real, 3>* positions, const Real* masses,
-                                        std::size_t n, point<Real, 3>* accelerations,
-                                        Real* potentials = nullptr, cudaStream_t stream = nullptr,
-                                        scratch_memory scratch = {}) {
-    return {{positions, masses, n, accelerations, potentials, n}, 0, config_, stream, scratch};
+  async_run<nbody_report> accelerations_async(const point<Real, 3>* positions, const Real* masses,
+                                              std::size_t n, point<Real, 3>* accelerations,
+                                              Real* potentials = nullptr,
+                                              const environment& env = {}) const {
+    return detail::nbody::start_gravity<Real>(
+        "barnes_hut", {positions, masses, n, accelerations, potentials, n}, 0, options_, env);
   }
 
  private:
-  nbody_config config_;
+  nbody_options options_;
 };
 
 /// Returns the scratch memory of barnes_hut::accelerations_async() for n bodies, in bytes.
 /// \throws std::invalid_argument, cuda_error
 template <class Real>
-[[nodiscard]] std::size_t barnes_hut_scratch_bytes(std::size_t n, nbody_config config = {}) {
-  config.method = nbody_method::tree;
-  return gravity_run<Real>::scratch_bytes(n, config);
+[[nodiscard]] std::size_t barnes_hut_scratch_bytes(std::size_t n, nbody_options options = {}) {
+  options.method = nbody_method::tree;
+  return detail::nbody::gravity_bytes<Real>(n, options);
 }
 
 /// Returns the scratch memory of a direct sum, in bytes.
@@ -145,40 +147,71 @@ template <class Real>
 
 /// Starts to calculate the accelerations of the bodies of `range` by the direct sum over all n
 /// bodies, and their potentials unless `potentials` is null. The results of body range.begin are at
-/// index 0. Reads no theta, method, leaf_size or route. Asynchronous; a graph may capture it, with
-/// scratch memory. All arrays must exist until get() has returned. O(n) for each body of the range.
-/// \param scratch  memory of direct_gravity_scratch_bytes(); empty: from the stream-ordered pool
-/// \throws std::invalid_argument, cuda_error
+/// index 0. Reads no theta, method or leaf_size, and has no choice of a route. All arrays must exist
+/// until get() has returned. O(n) for each body of the range.
+/// \param env  its memory: direct_gravity_scratch_bytes()
+/// \throws std::invalid_argument, unavailable, cuda_error
 template <class Real>
-gravity_run<Real> direct_gravity_async(const point<Real, 3>* positions, const Real* masses,
-                                       std::size_t n, point<Real, 3>* accelerations,
-                                       Real* potentials = nullptr, cudaStream_t stream = nullptr,
-                                       nbody_config config = {}, body_range range = {},
-                                       scratch_memory scratch = {}) {
-  config.method = nbody_method::direct;
+async_run<nbody_report> direct_gravity_async(const point<Real, 3>* positions, const Real* masses,
+                                             std::size_t n, body_range range,
+                                             point<Real, 3>* accelerations, Real* potentials,
+                                             nbody_options options, const environment& env = {}) {
+  options.method = nbody_method::direct;
   if (range.end > n) range.end = static_cast<std::uint32_t>(n);
   if (range.begin > range.end) {
     throw std::invalid_argument("direct_gravity: range.begin is " + std::to_string(range.begin) +
                                 "; it must be at most range.end and n, " +
                                 std::to_string(range.end));
   }
-  return {{positions, masses, n, accelerations, potentials, range.end - range.begin},
-          range.begin,
-          config,
-          stream,
-          scratch};
+  return detail::nbody::start_gravity<Real>(
+      "direct_gravity", {positions, masses, n, accelerations, potentials, range.end - range.begin},
+      range.begin, options, env);
 }
 
-/// Calculates accelerations by the direct sum and waits for `stream`: direct_gravity_async() and
-/// get(). \throws std::invalid_argument before anything is written; cuda_error
+/// Starts to calculate the accelerations of all bodies by the direct sum. \see the overload
+template <class Real>
+async_run<nbody_report> direct_gravity_async(const point<Real, 3>* positions, const Real* masses,
+                                             std::size_t n, point<Real, 3>* accelerations,
+                                             Real* potentials, const nbody_options& options,
+                                             const environment& env = {}) {
+  return direct_gravity_async(positions, masses, n, body_range{}, accelerations, potentials,
+                              options, env);
+}
+template <class Real>
+async_run<nbody_report> direct_gravity_async(const point<Real, 3>* positions, const Real* masses,
+                                             std::size_t n, point<Real, 3>* accelerations,
+                                             Real* potentials = nullptr,
+                                             const environment& env = {}) {
+  return direct_gravity_async(positions, masses, n, accelerations, potentials, nbody_options{},
+                              env);
+}
+
+/// Calculates the accelerations of the bodies of `range` by the direct sum, and waits for the
+/// stream: direct_gravity_async() and get().
+/// \throws std::invalid_argument before anything is written; unavailable; cuda_error
+template <class Real>
+nbody_report direct_gravity(const point<Real, 3>* positions, const Real* masses, std::size_t n,
+                            const body_range& range, point<Real, 3>* accelerations,
+                            Real* potentials, const nbody_options& options,
+                            const environment& env = {}) {
+  return direct_gravity_async(positions, masses, n, range, accelerations, potentials, options, env)
+      .get();
+}
+
+/// Calculates the accelerations of all bodies by the direct sum, and waits for the stream:
+/// direct_gravity_async() and get().
+/// \throws std::invalid_argument before anything is written; unavailable; cuda_error
+template <class Real>
+nbody_report direct_gravity(const point<Real, 3>* positions, const Real* masses, std::size_t n,
+                            point<Real, 3>* accelerations, Real* potentials,
+                            const nbody_options& options, const environment& env = {}) {
+  return direct_gravity_async(positions, masses, n, accelerations, potentials, options, env).get();
+}
 template <class Real>
 nbody_report direct_gravity(const point<Real, 3>* positions, const Real* masses, std::size_t n,
                             point<Real, 3>* accelerations, Real* potentials = nullptr,
-                            cudaStream_t stream = nullptr, const nbody_config& config = {},
-                            body_range range = {}) {
-  return direct_gravity_async(positions, masses, n, accelerations, potentials, stream, config,
-                              range)
-      .get();
+                            const environment& env = {}) {
+  return direct_gravity(positions, masses, n, accelerations, potentials, nbody_options{}, env);
 }
 
 }  // namespace ramify::inline RAMIFY_BUILD

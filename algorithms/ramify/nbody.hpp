@@ -7,9 +7,7 @@
 ///     std::vector<std::array<float, 3>> positions = ..., velocities = ...;
 ///     std::vector<float> masses = ...;
 ///
-///     ramify::nbody_options options;
-///     options.softening = 0.01;
-///     ramify::nbody_simulation<float> cluster(positions, velocities, masses, options);
+///     ramify::nbody_simulation<float> cluster(positions, velocities, masses, {.softening = 0.01});
 ///     const double before = cluster.conserved().energy();
 ///     cluster.step(0.01, 100);
 ///     std::cout << cluster.conserved().energy() / before - 1 << '\n' << cluster.report();
@@ -35,34 +33,29 @@
 #include <memory>
 #include <ramify/nbody/config.hpp>
 #include <ramify/nbody/conserved.hpp>
+#include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/error.hpp>
 #include <span>
 #include <string>
 
 namespace ramify {
 
-/// Options of the facade.
-struct nbody_options : nbody_config {
-  ramify::backend backend = ramify::backend::automatic;
-  /// Pending-launch limit of the backend during each call; 0 keeps the current limit. The report
-  /// contains the limit that was granted. Must not be set while another thread launches grids.
-  std::size_t pending_launches = 0;
-};
-
-/// Checks every field. \throws std::invalid_argument naming the field and its range
-void validate(const nbody_options& options);
-
 /// The types that the facade is compiled for.
 template <class T>
 concept nbody_real = std::same_as<T, float> || std::same_as<T, double>;
 
-/// Calculates the accelerations of the bodies, and their potentials unless that span is empty.
+/// Calculates the accelerations of the bodies, and their potentials unless that span is empty, by
+/// options.method.
 /// Results must not overlap with inputs or with each other. \throws std::invalid_argument if sizes
 /// differ
 template <nbody_real Real>
 nbody_report gravity(std::span<const std::array<Real, 3>> positions, std::span<const Real> masses,
+                     std::span<std::array<Real, 3>> accelerations, std::span<Real> potentials,
+                     const nbody_options& options, const environment& env = {});
+template <nbody_real Real>
+nbody_report gravity(std::span<const std::array<Real, 3>> positions, std::span<const Real> masses,
                      std::span<std::array<Real, 3>> accelerations, std::span<Real> potentials = {},
-                     const nbody_options& options = {});
+                     const environment& env = {});
 
 namespace detail::facade {
 
@@ -92,9 +85,15 @@ class nbody_simulation {
  public:
   /// Copies the bodies, and calculates their accelerations. On the CUDA backend, bodies in host
   /// memory take twice their memory on the device during the call.
+  /// \param env  of all work of the simulation. Its stream, memory and trace must outlive the
+  ///             simulation.
   /// \throws std::invalid_argument if sizes differ, or naming an invalid option or body
   nbody_simulation(std::span<const vector> positions, std::span<const vector> velocities,
-                   std::span<const Real> masses, const nbody_options& options = {});
+                   std::span<const Real> masses, const nbody_options& options,
+                   const environment& env = {});
+  nbody_simulation(std::span<const vector> positions, std::span<const vector> velocities,
+                   std::span<const Real> masses, const environment& env = {})
+      : nbody_simulation(positions, velocities, masses, nbody_options{}, env) {}
 
   /// Advances the bodies by `count` leapfrog steps of dt, which may be negative. If the option
   /// step_levels is larger than 1, dt is divided into a step of its own for each body. Copies no

@@ -35,17 +35,17 @@
 ///            Before the quadrature converges, all regions are checked at further points with a
 ///            random shift (ramify/quadrature/checks.cuh). The sum of errors is a reliable bound
 ///            for functions that the regions resolve. It is no proof: points can miss a narrow peak
-///            (config.min_evaluations). The page of the family states how often it is wrong.
+///            (options.min_evaluations). The page of the family states how often it is wrong.
 /// Range      any finite values and any domain: no sum overflows unless the integral does. Values
 ///            below 2^-1062 count as 0. An integral that a double cannot hold has the status
 ///            out_of_range.
 /// Order      sums have a fixed order, so the result has the same bits in each run, on both routes.
-/// Scratch    16 d + 38 bytes for each region, and about 150,000 bytes. It comes from Ramify's
-///            stream-ordered pool, for at most 2^18 regions at the begin; get() allocates more when
-///            a round needs it. Or it comes from the caller, for all regions that
-///            config.max_evaluations allows: quadrature_scratch_bytes().
+/// Scratch    16 d + 38 bytes for each region, and about 150,000 bytes. They come from Ramify's
+///            stream-ordered pool or from a resource, for at most 2^18 regions at the begin; get()
+///            allocates more when a round needs it. Memory that is handed in holds all regions that
+///            options.max_evaluations allows: quadrature_scratch_bytes().
 /// Stream     quadrature_async() returns before the result is known; get() waits for the stream. A
-///            graph can capture it if scratch memory is passed in.
+///            graph can capture it if memory is handed in.
 /// Launches   one grid for all rounds with few points, then one grid a round, and with more than
 ///            some thousand regions four: evaluate, sum, select, list
 ///            (ramify/quadrature/rounds.cuh). The last block of each launches the next one. A round
@@ -73,7 +73,7 @@
 #include <ramify/runtime/functor_types.hpp>
 #include <ramify/runtime/launch_chain.cuh>
 #include <ramify/runtime/phase_range.cuh>
-#include <utility>
+#include <ramify/runtime/started_run.cuh>
 
 namespace ramify::detail::quadrature::inline RAMIFY_BUILD {
 
@@ -105,199 +105,170 @@ struct checked_types : argument_types<d, Integrand> {
                 "of kernels");
 };
 
-}  // namespace ramify::detail::quadrature::inline RAMIFY_BUILD
-
-namespace ramify::inline RAMIFY_BUILD {
-
-/// A quadrature that quadrature_async() has started. Movable; get() of a moved-from run throws
-/// std::logic_error. Destroying a run before get() checks nothing.
+/// A quadrature that has started.
 template <unsigned d, class Integrand>
-class [[nodiscard("call get(): it waits, checks and returns the result")]] quadrature_run {
+class quadrature_run final : public device_run<quadrature_result, round_memory<d>> {
   static_assert(1 <= d && d <= max_quadrature_dimensions, "one to eight dimensions");
-  using program = detail::quadrature::quadrature_program<d, Integrand>;
-  using memory_of_rounds = detail::quadrature::round_memory<d>;
+  using program = quadrature_program<d, Integrand>;
+  using base = device_run<quadrature_result, round_memory<d>>;
 
  public:
-  /// Starts a run; see quadrature_async(). Tests and benchmarks pass other bounds.
-  quadrature_run(const quadrature_box<d>& box, const Integrand& f, cudaStream_t stream,
-                 const quadrature_config& config, scratch_memory scratch,
-                 const detail::quadrature::round_bounds& bounds = {}) {
-    const phase_range range("quadrature: start");
-    validate(config);
-    detail::quadrature::validate(box);
-    const relaxed_capture_scope relaxed;  // driver queries do not affect a captured stream
-    detail::run_setup setup("quadrature", config, "quadrature_config.flat_loop", stream, scratch);
-    result_ = detail::result_state(setup.algorithm, setup.captured);
-    setup.prefer_host("the host launches rounds ahead, which costs less than a graph");
-    setup.choose_route(2, detail::quadrature::round_plans(setup.by_host()));
-    run_ = std::make_unique<rounds_run>(setup, box, config, f, bounds);
-    run_->start();
+  quadrature_run(const run_setup& setup, const quadrature_box<d>& box, const Integrand& f,
+                 const quadrature_options& options, const round_bounds& bounds)
+      : quadrature_run(setup, box, f, options, bounds, max_regions<d>(options),
+                       setup.given.data() == nullptr && !setup.captured) {}
+
+ private:
+  /// If `grows`, the regions have memory of their own, which grows.
+  quadrature_run(const run_setup& setup, const quadrature_box<d>& box, const Integrand& f,
+                 const quadrature_options& options, const round_bounds& bounds, std::size_t most,
+                 bool grows)
+      : base(setup, grows ? 0 : most),
+        most_(most),
+        units_(units_of(box)),
+        exponent_(std::accumulate(units_.exponents, units_.exponents + d, value_exponent)),
+        chain_(this->control,
+               {{},
+                with_regions(grows, bounds),
+                f,
+                std::scalbn(options.absolute_tolerance, -exponent_),
+                options.relative_tolerance,
+                options.min_evaluations,
+                options.max_evaluations,
+                box,
+                units_,
+                bounds},
+               setup.loop) {
+    const round_state first{};  // the chain starts with the small rounds, which need no state
+    chain_.launch_first_step(first);
+    chain_.start(first);
   }
 
-  /// Waits for the quadrature and returns its result. Launches the grids that kernels could not
-  /// launch and, on the flat route, the remaining rounds. Allocates memory for more regions if the
-  /// run has its own memory and a round needs more.
-  ///
-  /// Must be called once only. For a captured quadrature, call it after a launch of the graph; it
-  /// may be called again after another launch.
-  /// \throws cuda_error, device_launch_error; std::logic_error while the stream is being captured,
-  ///         for a further call, and for a moved-from run
-  quadrature_result get() {
-    const auto call = result_.begin_get();
-    const phase_range range("quadrature: get");
-    run_->finish();
-    const auto& end = run_->chain.state();
-    const program& done = run_->chain.program();
+  /// Returns the memory of the rounds, with new memory for the regions if it `grows`.
+  [[nodiscard]] round_memory<d> with_regions(bool grows, const round_bounds& bounds) {
+    round_memory<d> all = this->parts;
+    if (grows) {
+      const std::size_t count = std::min<std::size_t>(bounds.first_regions, most_);
+      static_cast<region_memory<d>&>(all) =
+          regions_.emplace(this->choices.given, count, this->choices.stream).arrays();
+    }
+    return all;
+  }
+
+  quadrature_result finish() override {
+    finish_chain();
+    const auto& end = chain_.state();
+    const program& done = chain_.program();
     quadrature_result result;
     result.status = end.status;
-    detail::quadrature::set_value(result, end.total, run_->exponent,
-                                  done.tolerance(end.total.value));
+    set_value(result, end.total, exponent_, done.tolerance(end.total.value));
     result.regions = end.regions;
     result.evaluations = end.evaluations;
     if (end.status == quadrature_status::not_finite) {
       const auto bad =
-          read_back(done.bad_point, run_->control.stream(), "reading a point that is not finite");
+          read_back(done.bad_point, this->choices.stream, "reading a point that is not finite");
       std::copy(bad.x, bad.x + d, result.not_finite_at.begin());
       result.error = HUGE_VAL;
     }
-    static_cast<run_report&>(result.report) = run_->end();
-    result.report.scratch_bytes += run_->regions ? run_->regions->bytes() : 0;
+    static_cast<run_report&>(result.report) = this->end();
+    result.report.scratch_bytes += regions_ ? regions_->bytes() : 0;
     result.report.rounds = end.rounds;
     result.report.check_evaluations = end.check_evaluations;
     return result;
   }
 
-  /// Returns the device memory that a run needs if the caller provides it, in bytes. Requires a
-  /// valid configuration.
-  /// \throws std::invalid_argument if config.max_evaluations is not in the range of d dimensions
-  [[nodiscard]] static std::size_t scratch_bytes(const quadrature_config& config) {
-    return rounds_run::scratch_bytes(detail::quadrature::max_regions<d>(config));
+  /// Waits until the chain is complete, or until there is no memory for more regions.
+  void finish_chain() {
+    chain_.finish();
+    while (chain_.state().status == quadrature_status::out_of_memory) {
+      round_state next = chain_.state();
+      const std::size_t needed = std::size_t{next.regions} + next.splits;
+      if (!regions_ || !regions_->grow(needed, most_, next.regions)) return;
+      next.ended = 0;
+      next.status = quadrature_status::converged;
+      chain_.write_state(next);
+      chain_.restart(
+          [&](program& changed) { static_cast<region_memory<d>&>(changed) = regions_->arrays(); });
+      chain_.finish();
+    }
   }
 
- private:
-  struct rounds_run : detail::basic_run<memory_of_rounds> {
-    rounds_run(const detail::run_setup& setup, const quadrature_box<d>& box,
-               const quadrature_config& config, const Integrand& f,
-               const detail::quadrature::round_bounds& bounds)
-        : rounds_run(setup, box, config, f, bounds, detail::quadrature::max_regions<d>(config),
-                     setup.given.empty() && !setup.captured) {}
-
-    /// If `grows`, the regions have memory of their own, which grows.
-    rounds_run(const detail::run_setup& setup, const quadrature_box<d>& box,
-               const quadrature_config& config, const Integrand& f,
-               const detail::quadrature::round_bounds& bounds, std::size_t max_regions, bool grows)
-        : detail::basic_run<memory_of_rounds>(setup, grows ? 0 : max_regions),
-          most(max_regions),
-          units(detail::quadrature::units_of(box)),
-          exponent(std::accumulate(units.exponents, units.exponents + d,
-                                   detail::quadrature::value_exponent)),
-          regions(first_regions(setup, bounds, grows)),
-          chain(this->control,
-                {{},
-                 parts_with_regions(),
-                 f,
-                 std::scalbn(config.absolute_tolerance, -exponent),
-                 config.relative_tolerance,
-                 config.min_evaluations,
-                 config.max_evaluations,
-                 box,
-                 units,
-                 bounds},
-                setup.loop) {}
-
-    /// Starts the chain with the small rounds, which need no state.
-    void start() {
-      const detail::quadrature::round_state first{};
-      chain.launch_first_step(first);
-      chain.start(first);
-    }
-
-    /// Waits until the chain is complete, or until there is no memory for more regions.
-    void finish() {
-      chain.finish();
-      while (chain.state().status == quadrature_status::out_of_memory) {
-        detail::quadrature::round_state next = chain.state();
-        const std::size_t needed = std::size_t{next.regions} + next.splits;
-        if (!regions || !regions->grow(needed, most, next.regions)) return;
-        next.ended = 0;
-        next.status = quadrature_status::converged;
-        chain.write_state(next);
-        chain.restart([&](program& changed) {
-          static_cast<detail::quadrature::region_memory<d>&>(changed) = regions->arrays();
-        });
-        chain.finish();
-      }
-    }
-
-    using growing_memory = std::optional<detail::quadrature::growing_regions<d>>;
-
-    /// Returns the first memory of the regions, or none if the scratch memory has them.
-    [[nodiscard]] growing_memory first_regions(const detail::run_setup& setup,
-                                               const detail::quadrature::round_bounds& bounds,
-                                               bool grows) const {
-      if (!grows) return std::nullopt;
-      return growing_memory(std::in_place, std::min<std::size_t>(bounds.first_regions, most),
-                            setup.stream);
-    }
-
-    [[nodiscard]] memory_of_rounds parts_with_regions() const {
-      memory_of_rounds all = this->parts;
-      if (regions) static_cast<detail::quadrature::region_memory<d>&>(all) = regions->arrays();
-      return all;
-    }
-
-    std::size_t most;  ///< the number of regions that config.max_evaluations allows
-    detail::quadrature::length_units<d> units;
-    int exponent;  ///< of the unit of the integral
-    growing_memory regions;
-    detail::launch_chain<program> chain;
-  };
-
-  std::unique_ptr<rounds_run> run_;
-  detail::result_state result_{"quadrature"};
+  std::size_t most_;  ///< the number of regions that options.max_evaluations allows
+  length_units<d> units_;
+  int exponent_;                               ///< of the unit of the integral
+  std::optional<growing_regions<d>> regions_;  ///< none if the scratch memory has the regions
+  launch_chain<program> chain_;
 };
 
-/// Starts a quadrature over `box`, in `stream`. The integrand is copied.
+/// Starts a quadrature; see quadrature_async(). Tests and benchmarks pass other bounds.
+template <unsigned d, class Integrand>
+[[nodiscard]] async_run<quadrature_result> start_quadrature(const quadrature_box<d>& box,
+                                                            const Integrand& f,
+                                                            const quadrature_options& options,
+                                                            const environment& env,
+                                                            const round_bounds& bounds = {}) {
+  const phase_range range("quadrature: start");
+  ramify::validate(options);
+  validate(box);
+  run_setup setup("quadrature", env);
+  setup.prefer_host("the host launches rounds ahead, which costs less than a graph");
+  setup.choose_route(2, round_plans(setup.by_host()));
+  return std::make_unique<quadrature_run<d, Integrand>>(setup, box, f, options, bounds);
+}
+
+}  // namespace ramify::detail::quadrature::inline RAMIFY_BUILD
+
+namespace ramify::inline RAMIFY_BUILD {
+
+/// Starts a quadrature over `box`. The integrand is copied.
 ///
 /// Returns without waiting. The one exception is the first call with the automatic route on a GPU,
-/// which may measure launch costs (see choose_route()). On the flat route, unless config.flat_loop
-/// is graph, get() launches the rounds after the small ones.
-///
-/// \param scratch  quadrature_scratch_bytes() bytes of device memory, aligned to 256 bytes, which
-///                 must stay allocated until get() has returned. The default allocates it in stream
-///                 order. A stream that is being captured requires it.
+/// which may measure launch costs (see choose_route()). On the flat route, unless env.flat_loop is
+/// graph, get() launches the rounds after the small ones. get() also allocates memory for more
+/// regions if no memory was handed in and a round needs more.
 ///
 /// A stream that is being captured records a quadrature. Each launch of the graph runs it. The run
 /// must live as long as the graph is launched.
 ///
+/// \param env  its memory: quadrature_scratch_bytes()
 /// \throws std::invalid_argument, unavailable, cuda_error
 template <unsigned d, class Integrand>
-detail::run_if<detail::quadrature::argument_types<d, Integrand>, quadrature_run<d, Integrand>>
-quadrature_async(const quadrature_box<d>& box, const Integrand& f, cudaStream_t stream = nullptr,
-                 const quadrature_config& config = {}, scratch_memory scratch = {}) {
+detail::run_if<detail::quadrature::argument_types<d, Integrand>, async_run<quadrature_result>>
+quadrature_async(const quadrature_box<d>& box, const Integrand& f,
+                 const quadrature_options& options, const environment& env = {}) {
   if constexpr (detail::quadrature::checked_types<d, Integrand>::are_valid) {
-    return {box, f, stream, config, scratch};
+    return detail::quadrature::start_quadrature(box, f, options, env);
   }
 }
+template <unsigned d, class Integrand>
+auto quadrature_async(const quadrature_box<d>& box, const Integrand& f,
+                      const environment& env = {}) {
+  return quadrature_async(box, f, quadrature_options{}, env);
+}
 
-/// Integrates `f` over `box` and waits for `stream`. Parameters as of quadrature_async().
+/// Integrates `f` over `box` and waits for the result: quadrature_async() and get().
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error
 template <unsigned d, class Integrand>
 quadrature_result quadrature(const quadrature_box<d>& box, const Integrand& f,
-                             cudaStream_t stream = nullptr, const quadrature_config& config = {},
-                             scratch_memory scratch = {}) {
+                             const quadrature_options& options, const environment& env = {}) {
   if constexpr (detail::quadrature::checked_types<d, Integrand>::are_valid) {
-    return quadrature_async(box, f, stream, config, scratch).get();
+    return quadrature_async(box, f, options, env).get();
   }
 }
-
-/// Returns the device memory that the caller must provide for a quadrature in d dimensions, in
-/// bytes: that of all regions which config.max_evaluations allows.
-/// \throws std::invalid_argument for a configuration that is not valid
 template <unsigned d, class Integrand>
-[[nodiscard]] std::size_t quadrature_scratch_bytes(const quadrature_config& config = {}) {
-  validate(config);
-  return quadrature_run<d, Integrand>::scratch_bytes(config);
+quadrature_result quadrature(const quadrature_box<d>& box, const Integrand& f,
+                             const environment& env = {}) {
+  return quadrature(box, f, quadrature_options{}, env);
+}
+
+/// Returns the device memory that the caller must hand in for a quadrature in d dimensions, in
+/// bytes: that of all regions which options.max_evaluations allows.
+/// \throws std::invalid_argument for options that are not valid
+template <unsigned d, class Integrand>
+[[nodiscard]] std::size_t quadrature_scratch_bytes(const quadrature_options& options = {}) {
+  validate(options);
+  return detail::quadrature::quadrature_run<d, Integrand>::scratch_bytes(
+      detail::quadrature::max_regions<d>(options));
 }
 
 }  // namespace ramify::inline RAMIFY_BUILD

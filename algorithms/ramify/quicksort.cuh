@@ -142,7 +142,7 @@ template <class Key, class Value, class Compare>
 async_run<quicksort_report> start_sort(Key* keys, Value* values, std::size_t n, Compare compare,
                                        const quicksort_options& options, const environment& env) {
   using arrays = key_value_arrays<Key, Value>;
-  validate(options);
+  validate_in_place(options);
   if (n >> 40 != 0) throw std::invalid_argument("quicksort: n must be less than 2^40");
   run_setup setup("quicksort", env);
   if (n > 0) {

@@ -8,6 +8,7 @@
 ///     std::vector<float> keys = ...;
 ///     const ramify::quicksort_report report = ramify::quicksort(keys);
 ///     std::cout << report;  // the backend, the route, and why they were chosen
+///     ramify::quicksort(keys, ramify::sort_order::descending, {.route = ramify::route::flat});
 ///
 /// Keys      Integers of 32 or 64 bits, float or double; values unsigned integers of 32 or 64 bits.
 ///           For other types and other orders use the header template <ramify/quicksort.cuh>.
@@ -15,7 +16,8 @@
 ///           memory is copied to the device and back; device and managed memory is sorted in place.
 ///           Keys and values must not overlap.
 /// Order     Ascending or descending; a NaN counts as greater than every number. Not stable.
-/// Waits     All functions return after the keys are sorted.
+/// Stream    The sort is ordered after earlier work in environment::stream, also if the keys are in
+///           device memory. All functions return after the keys are sorted.
 /// Errors    std::invalid_argument for a bad argument, and unavailable for a backend or a route
 ///           that this machine or this build cannot run, both before any memory is written;
 ///           cuda_error, device_launch_error. Copied host memory is written only after a successful
@@ -30,25 +32,13 @@
 #include <cstddef>
 #include <ramify/quicksort/config.hpp>
 #include <ramify/runtime/arguments.hpp>
+#include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/error.hpp>
 #include <ranges>
 #include <type_traits>
+#include <utility>
 
 namespace ramify {
-
-/// The configuration of the header template, and what the facade adds.
-struct quicksort_options : quicksort_config {
-  ramify::backend backend = ramify::backend::automatic;
-  bool descending = false;
-  /// The backend's pending-launch limit during the call; 0 does not change it. The report states
-  /// the limit that was granted. Other threads must not launch during such a call.
-  std::size_t pending_launches = 0;
-  /// The maximum device memory for a sort of host memory, in bytes; 0: no maximum. If it is too
-  /// small for all keys and values, they are sorted in parts (ramify/quicksort_out_of_core.cuh).
-  /// Then as much host memory is allocated as keys and values have, and the arrays are also written
-  /// if the sort fails on the device. The CPU backend applies it, too.
-  std::size_t device_memory = 0;
-};
 
 /// The key types that the facade sorts.
 template <class T>
@@ -87,29 +77,41 @@ template <class Range>
 
 /// Sorts n keys, and moves the values, if there are any, with them.
 quicksort_report sort_numbers(const number_array& keys, const number_array& values, std::size_t n,
-                              const quicksort_options& options);
+                              ramify::sort_order order, const quicksort_options& options,
+                              const environment& env);
 
 }  // namespace ramify::detail::quicksort
 
 namespace ramify {
 
 /// Sorts keys in place. `keys` is a vector, an array, a span or any other contiguous range.
+///
+/// \param env  its memory: run_report::scratch_bytes states how much a sort needs; a resource is
+///             asked for as much
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error
 template <std::ranges::contiguous_range Keys>
-quicksort_report quicksort(Keys&& keys, const quicksort_options& options = {}) {
+quicksort_report quicksort(Keys&& keys, sort_order order, const quicksort_options& options,
+                           const environment& env = {}) {
   static_assert(quicksort_facade_key<std::ranges::range_value_t<Keys>>,
                 "quicksort: keys must be integers of 32 or 64 bits, float or double; for other "
                 "types use <ramify/quicksort.cuh>");
   return detail::quicksort::sort_numbers(detail::quicksort::numbers_of<Keys>(keys), {},
-                                         std::ranges::size(keys), options);
+                                         std::ranges::size(keys), order, options, env);
+}
+template <std::ranges::contiguous_range Keys>
+quicksort_report quicksort(Keys&& keys, sort_order order = sort_order::ascending,
+                           const environment& env = {}) {
+  return quicksort(std::forward<Keys>(keys), order, quicksort_options{}, env);
 }
 
 /// Sorts keys in place and moves each value with its key. Both are contiguous ranges, which must
 /// have the same size and must not overlap.
+///
+/// \param env  its memory: as for quicksort()
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error
 template <std::ranges::contiguous_range Keys, std::ranges::contiguous_range Values>
-quicksort_report quicksort_pairs(Keys&& keys, Values&& values,
-                                 const quicksort_options& options = {}) {
+quicksort_report quicksort_pairs(Keys&& keys, Values&& values, sort_order order,
+                                 const quicksort_options& options, const environment& env = {}) {
   static_assert(quicksort_facade_key<std::ranges::range_value_t<Keys>>,
                 "quicksort_pairs: keys must be integers of 32 or 64 bits, float or double; for "
                 "other types use <ramify/quicksort.cuh>");
@@ -120,7 +122,15 @@ quicksort_report quicksort_pairs(Keys&& keys, Values&& values,
   detail::element_count{"quicksort_pairs", n, "keys"}.check(std::ranges::size(values), "values");
   detail::quicksort::check_overlap(std::ranges::data(keys), std::ranges::data(values), n);
   return detail::quicksort::sort_numbers(detail::quicksort::numbers_of<Keys>(keys),
-                                         detail::quicksort::numbers_of<Values>(values), n, options);
+                                         detail::quicksort::numbers_of<Values>(values), n, order,
+                                         options, env);
+}
+template <std::ranges::contiguous_range Keys, std::ranges::contiguous_range Values>
+quicksort_report quicksort_pairs(Keys&& keys, Values&& values,
+                                 sort_order order = sort_order::ascending,
+                                 const environment& env = {}) {
+  return quicksort_pairs(std::forward<Keys>(keys), std::forward<Values>(values), order,
+                         quicksort_options{}, env);
 }
 
 }  // namespace ramify

@@ -5,22 +5,24 @@
 /// Quicksort of host arrays that do not fit in device memory.
 ///
 ///     std::vector<float> keys(10'000'000'000);
-///     ramify::out_of_core_config config;
-///     config.device_memory = std::size_t{16} << 30;
-///     ramify::quicksort_out_of_core(keys.data(), keys.size(), ramify::ascending{}, config);
+///     ramify::quicksort_out_of_core(keys.data(), keys.size(), ramify::ascending{},
+///                                   {.device_memory = std::size_t{16} << 30});
 ///
 /// Keys, values   n elements each in host memory, of types as in <ramify/quicksort.cuh>.
 /// Order          As there: any strict weak order, as a device functor. The sort is not stable.
-/// Device memory  At most config.device_memory. The elements that fit at once are a run: a fourth
-///                to a fifth of the budget.
+/// Device memory  At most quicksort_options::device_memory, from environment::memory or from
+///                Ramify's stream-ordered pool. The elements that fit at once are a run: a fourth
+///                to a fifth of it.
 /// Host memory    n more elements, if there is more than one run. The memory is allocated, or comes
-///                from config.temporary.
+///                from quicksort_options::temporary.
 /// Speed          Each element crosses the link twice in each direction, while other elements are
 ///                sorted and cross it in the other direction. Both directions are busy only if the
-///                keys, the values and config.temporary are in pinned memory (cudaMallocHost).
+///                keys, the values and the temporary memory are pinned (cudaMallocHost).
 ///                Other memory is staged through pinned chunks, in one direction at a time.
-/// Waits          The call returns after the arrays are sorted. It uses streams of its own.
-/// Errors         std::invalid_argument for a bad argument, or for a budget in which n elements
+/// Stream         The host waits for earlier work in environment::stream before it reads the arrays.
+///                Sorts run in this stream, and copies in streams of the call. The call returns
+///                after the arrays are sorted. A graph cannot capture it.
+/// Errors         std::invalid_argument for a bad argument, or for device memory in which n elements
 ///                cannot be sorted, both before any memory is written; std::bad_alloc; unavailable;
 ///                cuda_error; device_launch_error. If one of the last two is thrown, the content of
 ///                the arrays is unspecified.
@@ -37,20 +39,6 @@
 #include <new>
 #include <ramify/quicksort/out_of_core.cuh>
 #include <stdexcept>
-
-namespace ramify::inline RAMIFY_BUILD {
-
-/// Configuration of a sort in parts.
-struct out_of_core_config : quicksort_config {
-  /// The maximum device memory of the sort, in bytes.
-  std::size_t device_memory = 0;
-  /// Host memory for n keys and n values, in this order, aligned to 256 bytes; the values begin at
-  /// the next multiple of 256 bytes. It must not overlap the arrays. Null: allocated if it is
-  /// needed, as pinned memory if the keys are in pinned memory.
-  void* temporary = nullptr;
-};
-
-}  // namespace ramify::inline RAMIFY_BUILD
 
 namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
@@ -106,16 +94,19 @@ struct temporary_arrays {
 
 template <class Key, class Value, class Compare>
 quicksort_report sort_out_of_core(const key_value_arrays<Key, Value>& data, std::size_t n,
-                                  Compare compare, const out_of_core_config& config,
-                                  const char* budget = "out_of_core_config.device_memory") {
+                                  Compare compare, const quicksort_options& options,
+                                  const environment& env) {
   using temporaries = temporary_arrays<Key, Value>;
-  validate(static_cast<const quicksort_config&>(config));
+  validate(options);
   check_field(n >> 40 == 0, "quicksort_out_of_core: n", n, "less than 2^40");
-  check_alignment(config.temporary, memory_layout::alignment, "out_of_core_config.temporary");
+  const run_setup setup("quicksort_out_of_core", env);
+  if (setup.captured) {
+    throw unavailable("quicksort_out_of_core: a graph cannot capture a sort of host memory");
+  }
   quicksort_report report;
   static_cast<run_report&>(report) =
       report_of_this_build({route::flat, "fewer than two keys are sorted already"});
-  report.strategy = config.strategy;
+  report.strategy = options.strategy;
   report.keys = n;
   if (n < 2) return report;
   check_alignment(data.keys, alignof(Key), "quicksort_out_of_core: keys");
@@ -125,24 +116,26 @@ quicksort_report sort_out_of_core(const key_value_arrays<Key, Value>& data, std:
     is_pinned = is_pinned_host_array(data.values, "quicksort_out_of_core: values") && is_pinned;
     check_overlap(data.keys, data.values, n);
   }
-  const auto plan = plan_out_of_core<Key, Value, Compare>(n, config.device_memory, config, budget);
+  const auto plan = plan_out_of_core<Key, Value, Compare>(n, options);
   // The sort's destructor waits for copies, so it runs before the temporary memory is freed.
   std::unique_ptr<temporary_memory> own;
-  void* temporary = config.temporary;
+  void* temporary = options.temporary;
   if (plan.runs() > 1 && temporary == nullptr) {
     own = std::make_unique<temporary_memory>(layout_bytes<temporaries>(n), is_pinned);
     temporary = own->data();
   }
   memory_layout layout(temporary);
   const temporaries host(layout, n);
-  if (config.temporary != nullptr) {
+  if (options.temporary != nullptr) {
     check_overlaps(
         "quicksort_out_of_core",
         std::array{output_array(data.keys, n, "keys"), output_array(data.values, n, "values"),
                    output_array(static_cast<std::byte*>(temporary), layout.size(),
-                                "out_of_core_config.temporary")});
+                                "quicksort_options.temporary")});
   }
-  report = out_of_core_sort<Key, Value, Compare>(plan, data, host.elements, compare, config).run();
+  report = out_of_core_sort<Key, Value, Compare>(setup, plan, data, host.elements, compare,
+                                                 in_place_options(options))
+               .run();
   report.runs = plan.runs();
   report.buckets = plan.runs() > 1 ? plan.buckets() : 0;
   return report;
@@ -152,29 +145,36 @@ quicksort_report sort_out_of_core(const key_value_arrays<Key, Value>& data, std:
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// Sorts n keys of a host array in place, in parts that fit in config.device_memory. Waits.
+/// Sorts n keys of a host array in place, in parts that fit in options.device_memory. Waits.
+///
+/// \param env  its memory: as many bytes as quicksort_report::scratch_bytes states, which are at most
+///             options.device_memory
 /// \throws std::invalid_argument, std::bad_alloc, unavailable, cuda_error, device_launch_error
-template <class Key, class Compare = ascending>
-quicksort_report quicksort_out_of_core(Key* keys, std::size_t n, Compare compare = {},
-                                       const out_of_core_config& config = {}) {
+template <class Key, class Compare>
+quicksort_report quicksort_out_of_core(Key* keys, std::size_t n, Compare compare,
+                                       const quicksort_options& options,
+                                       const environment& env = {}) {
   if constexpr (detail::quicksort::checked_types<Key, no_value, Compare>::are_valid) {
-    return detail::quicksort::sort_out_of_core<Key, no_value>({keys, nullptr}, n, compare, config);
+    return detail::quicksort::sort_out_of_core<Key, no_value>({keys, nullptr}, n, compare, options,
+                                                              env);
   }
 }
 
 /// Sorts n keys of a host array in place, and moves each value with its key. Otherwise as
 /// quicksort_out_of_core().
 /// \throws std::invalid_argument, std::bad_alloc, unavailable, cuda_error, device_launch_error
-template <class Key, class Value, class Compare = ascending>
+template <class Key, class Value, class Compare>
 quicksort_report quicksort_pairs_out_of_core(Key* keys, Value* values, std::size_t n,
-                                             Compare compare = {},
-                                             const out_of_core_config& config = {}) {
+                                             Compare compare, const quicksort_options& options,
+                                             const environment& env = {}) {
   if constexpr (detail::quicksort::checked_types<Key, Value, Compare>::are_valid) {
-    return detail::quicksort::sort_out_of_core<Key, Value>({keys, values}, n, compare, config);
+    return detail::quicksort::sort_out_of_core<Key, Value>({keys, values}, n, compare, options,
+                                                           env);
   }
 }
 
-/// Returns the bytes of config.temporary for n elements. Value is no_value for keys without values.
+/// Returns the bytes of quicksort_options::temporary for n elements. Value is no_value for keys
+/// without values.
 template <class Key, class Value = no_value>
 [[nodiscard]] std::size_t quicksort_out_of_core_temporary_bytes(std::size_t n) {
   return layout_bytes<detail::quicksort::temporary_arrays<Key, Value>>(n);

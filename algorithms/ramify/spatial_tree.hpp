@@ -14,8 +14,11 @@
 /// Points    fewer than 2^31 finite points of float or double, in two or three dimensions, in any
 ///           order and of any magnitude: <ramify/spatial_tree/queries.cuh> states how squares that
 ///           leave the range of the type are compared.
-/// Options   of a query: spatial_query_config, such as {.period = {1, 1, 1}} for a periodic box,
+/// Options   of a query: spatial_query_options, such as {.period = {1, 1, 1}} for a periodic box,
 ///           and {.squared = false} for distances instead of their squares.
+/// Stream    of the environment. That of the constructor must outlive the index. A query has an
+///           environment of its own, of which it uses the stream and a resource for memory; it
+///           runs on the backend of the index. queries.cuh states what it refuses.
 /// Memory    ordinary host memory; on the CUDA backend also pinned, managed or device memory. Host
 ///           memory is copied to the device and back; device and managed memory is used in place.
 ///           Results must not overlap the queries or one another. The tree has its own copy of the
@@ -36,21 +39,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/error.hpp>
 #include <ramify/spatial_tree/config.hpp>
 #include <span>
 #include <vector>
 
 namespace ramify {
-
-/// Options of an index: the configuration of its build, and where it runs. The queries run on the
-/// same backend.
-struct spatial_tree_options : spatial_tree_config {
-  ramify::backend backend = ramify::backend::automatic;
-  /// Sets the backend's pending-launch limit for the duration of the build; 0 leaves it unchanged.
-  /// The report states the granted limit. Must not be set while another thread launches.
-  std::size_t pending_launches = 0;
-};
 
 /// The points in many balls. The list of ball i is ids[offsets[i]] to ids[offsets[i + 1] - 1].
 struct neighbor_lists {
@@ -82,21 +77,28 @@ class spatial_backend {
   virtual ~spatial_backend() = default;
   virtual run_report radius_count(std::span<const point> queries, Real radius,
                                   std::span<std::uint32_t> counts,
-                                  const spatial_query_config& config) const = 0;
+                                  const spatial_query_options& options,
+                                  const environment& env) const = 0;
   virtual neighbor_lists radius_list(std::span<const point> queries, Real radius,
-                                     const spatial_query_config& config) const = 0;
+                                     const spatial_query_options& options,
+                                     const environment& env) const = 0;
   virtual radius_rows_report radius_rows(std::span<const point> queries, Real radius,
                                          std::size_t capacity, std::span<std::uint32_t> ids,
                                          std::span<std::uint32_t> counts,
-                                         const spatial_query_config& config) const = 0;
+                                         const spatial_query_options& options,
+                                         const environment& env) const = 0;
   virtual run_report nearest(std::span<const point> queries, std::size_t k,
                              std::span<std::uint32_t> ids, std::span<Real> distances2,
-                             const spatial_query_config& config) const = 0;
+                             const spatial_query_options& options,
+                             const environment& env) const = 0;
   virtual run_report all_nearest_neighbors(std::size_t k, bool exclude_self,
                                            std::span<std::uint32_t> ids, std::span<Real> distances2,
-                                           const spatial_query_config& config) const = 0;
+                                           const spatial_query_options& options,
+                                           const environment& env) const = 0;
   virtual spatial_cluster_report find_clusters(Real radius, std::span<std::uint32_t> labels,
-                                               const spatial_cluster_config& config) const = 0;
+                                               std::uint32_t min_points,
+                                               const spatial_query_options& options,
+                                               const environment& env) const = 0;
   virtual std::vector<spatial_index_node<Real, dim>> nodes() const = 0;
 
   spatial_tree_report report;  ///< of the build
@@ -115,8 +117,11 @@ class spatial_index {
   using point = std::array<Real, std::size_t{dim}>;
 
   /// Builds the tree over `points`.
-  /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error
-  explicit spatial_index(std::span<const point> points, const spatial_tree_options& options = {});
+  /// \throws std::invalid_argument, std::length_error, unavailable, cuda_error, device_launch_error
+  spatial_index(std::span<const point> points, const spatial_tree_options& options,
+                const environment& env = {});
+  explicit spatial_index(std::span<const point> points, const environment& env = {})
+      : spatial_index(points, spatial_tree_options{}, env) {}
 
   /// Returns the report of the build.
   [[nodiscard]] const spatial_tree_report& report() const { return backend_->report; }
@@ -125,16 +130,25 @@ class spatial_index {
   /// \param counts  one count per query
   /// \throws std::invalid_argument if counts.size() != queries.size(), or radius < 0; cuda_error
   run_report radius_count(std::span<const point> queries, Real radius,
-                          std::span<std::uint32_t> counts,
-                          const spatial_query_config& config = {}) const {
-    return backend_->radius_count(queries, radius, counts, config);
+                          std::span<std::uint32_t> counts, const spatial_query_options& options,
+                          const environment& env = {}) const {
+    return backend_->radius_count(queries, radius, counts, options, env);
+  }
+  run_report radius_count(std::span<const point> queries, Real radius,
+                          std::span<std::uint32_t> counts, const environment& env = {}) const {
+    return radius_count(queries, radius, counts, spatial_query_options{}, env);
   }
 
   /// Lists the points whose distance to a query is at most `radius`. Their order depends only on
   /// the points of the index. \throws std::invalid_argument if radius < 0; cuda_error
   [[nodiscard]] neighbor_lists radius_list(std::span<const point> queries, Real radius,
-                                           const spatial_query_config& config = {}) const {
-    return backend_->radius_list(queries, radius, config);
+                                           const spatial_query_options& options,
+                                           const environment& env = {}) const {
+    return backend_->radius_list(queries, radius, options, env);
+  }
+  [[nodiscard]] neighbor_lists radius_list(std::span<const point> queries, Real radius,
+                                           const environment& env = {}) const {
+    return radius_list(queries, radius, spatial_query_options{}, env);
   }
 
   /// Lists the points whose distance to a query is at most `radius` in rows, in one pass. Row i has
@@ -147,19 +161,30 @@ class spatial_index {
   ///         cuda_error
   radius_rows_report radius_rows(std::span<const point> queries, Real radius, std::size_t capacity,
                                  std::span<std::uint32_t> ids, std::span<std::uint32_t> counts,
-                                 const spatial_query_config& config = {}) const {
-    return backend_->radius_rows(queries, radius, capacity, ids, counts, config);
+                                 const spatial_query_options& options,
+                                 const environment& env = {}) const {
+    return backend_->radius_rows(queries, radius, capacity, ids, counts, options, env);
+  }
+  radius_rows_report radius_rows(std::span<const point> queries, Real radius, std::size_t capacity,
+                                 std::span<std::uint32_t> ids, std::span<std::uint32_t> counts,
+                                 const environment& env = {}) const {
+    return radius_rows(queries, radius, capacity, ids, counts, spatial_query_options{}, env);
   }
 
   /// Finds the k points nearest to each query, sorted by distance, then by index. If the index has
   /// fewer than k points, the rest of a row is no_neighbor and infinity.
   /// \param ids         one row of k ids per query
-  /// \param distances2  one row of k squared distances per query, or distances: see config.squared
+  /// \param distances2  one row of k squared distances per query, or distances: see options.squared
   /// \throws std::invalid_argument if a result does not have k elements per query, or k == 0;
   ///         cuda_error
   run_report nearest(std::span<const point> queries, std::size_t k, std::span<std::uint32_t> ids,
-                     std::span<Real> distances2, const spatial_query_config& config = {}) const {
-    return backend_->nearest(queries, k, ids, distances2, config);
+                     std::span<Real> distances2, const spatial_query_options& options,
+                     const environment& env = {}) const {
+    return backend_->nearest(queries, k, ids, distances2, options, env);
+  }
+  run_report nearest(std::span<const point> queries, std::size_t k, std::span<std::uint32_t> ids,
+                     std::span<Real> distances2, const environment& env = {}) const {
+    return nearest(queries, k, ids, distances2, spatial_query_options{}, env);
   }
 
   /// Finds the k nearest neighbors of every point of the index, as nearest() does. Row i belongs to
@@ -167,26 +192,39 @@ class spatial_index {
   /// \throws std::invalid_argument if a result does not have k elements per point, or k == 0;
   ///         cuda_error
   run_report all_nearest_neighbors(std::size_t k, bool exclude_self, std::span<std::uint32_t> ids,
-                                   std::span<Real> distances2,
-                                   const spatial_query_config& config = {}) const {
-    return backend_->all_nearest_neighbors(k, exclude_self, ids, distances2, config);
+                                   std::span<Real> distances2, const spatial_query_options& options,
+                                   const environment& env = {}) const {
+    return backend_->all_nearest_neighbors(k, exclude_self, ids, distances2, options, env);
+  }
+  run_report all_nearest_neighbors(std::size_t k, bool exclude_self, std::span<std::uint32_t> ids,
+                                   std::span<Real> distances2, const environment& env = {}) const {
+    return all_nearest_neighbors(k, exclude_self, ids, distances2, spatial_query_options{}, env);
   }
 
   /// Finds the clusters of the points of the index: friends of friends, or DBSCAN clusters.
   /// <ramify/spatial_tree/clusters.cuh> states the rules.
-  /// \param radius  of the ball around each point, 0 or more: the linking length
-  /// \param labels  one label per point: the least index of a core point of its cluster; a border
-  ///                point has the least label of the core points in its ball; noise: no_cluster
+  /// \param radius      of the ball around each point, 0 or more: the linking length
+  /// \param labels      one label per point: the least index of a core point of its cluster; a
+  ///                    border point has the least label of the core points in its ball; noise:
+  ///                    no_cluster
+  /// \param min_points  in the ball around a core point, itself included; 1: friends of friends
   /// \throws std::invalid_argument if labels does not have one element per point, or radius < 0, or
   ///         min_points == 0; cuda_error
   spatial_cluster_report find_clusters(Real radius, std::span<std::uint32_t> labels,
-                                       const spatial_cluster_config& config = {}) const {
-    return backend_->find_clusters(radius, labels, config);
+                                       std::uint32_t min_points,
+                                       const spatial_query_options& options,
+                                       const environment& env = {}) const {
+    return backend_->find_clusters(radius, labels, min_points, options, env);
+  }
+  spatial_cluster_report find_clusters(Real radius, std::span<std::uint32_t> labels,
+                                       std::uint32_t min_points = 1,
+                                       const environment& env = {}) const {
+    return find_clusters(radius, labels, min_points, spatial_query_options{}, env);
   }
 
   /// Returns a copy of all nodes in host memory, for example to draw the tree. Node 0 is the root;
   /// an index without points has no nodes. The nodes depend on the points and on
-  /// spatial_tree_config::leaf_size alone, but the index of a node may change from run to run.
+  /// spatial_tree_options::leaf_size alone, but the index of a node may change from run to run.
   /// \throws cuda_error
   [[nodiscard]] std::vector<spatial_index_node<Real, dim>> nodes() const {
     return backend_->nodes();

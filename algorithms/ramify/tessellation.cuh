@@ -6,10 +6,10 @@
 /// patches, to a given accuracy.
 ///
 ///     const ramify::cubic_curve* curves;  // n curves in device memory
-///     const auto lines = ramify::tessellate_curves(curves, n, stream, {.flatness = 1e-3});
+///     const auto lines = ramify::tessellate_curves(curves, n, {.flatness = 1e-3});
 ///     lines.points.data()    // --> all points of polyline 0, then those of polyline 1, ...
 ///     lines.offsets.data()   // --> polyline i has the points [offsets[i], offsets[i + 1])
-///     const auto mesh = ramify::tessellate_patches(patches, m, stream, {.flatness = 1e-3});
+///     const auto mesh = ramify::tessellate_patches(patches, m, {.flatness = 1e-3});
 ///     mesh.vertices.data()   // --> points of the surface, each once
 ///     mesh.triangles.data()  // --> three indices of vertices each
 ///
@@ -28,20 +28,22 @@
 ///            edge that returns to its beginning is split, unless it is a point.
 /// Order      polylines are in the order of the curves, vertices in that of their x, y and z, and
 ///            triangles in that of their indices.
-/// Result     in device memory, which is freed in the order of the stream. It has the same bits in
-///            each run, on all routes: points depend on the curve or patch and the parameters
-///            alone, and sorts give them their order.
+/// Result     in device memory, which is freed in the order of environment::stream. It has the same
+///            bits in each run, on all routes: points depend on the curve or patch and the
+///            parameters alone, and sorts give them their order.
 /// Scratch    that of a traversal (ramify/traverse.cuh), of sorts (ramify/quicksort.cuh), and from
 ///            Ramify's stream-ordered pool: for curves 8 bytes for each piece, for patches 384
 ///            bytes for each patch and about 250 for each triangle. The list of pieces has twice
 ///            the expected size, at most 1 GiB, and is longer only if there are more pieces. The
-///            report states that of the traversal.
-/// Stream     earlier work in the stream is ordered before the call. The call waits for the stream,
+///            report states that of the traversal. If environment::memory is a resource, that of
+///            the traversal and of the sorts comes from it. It must not be a span, because the size
+///            depends on the number of pieces.
+/// Stream     the call is ordered after earlier work in environment::stream. The call waits for it,
 ///            because the size of the result is known only after the traversal. A graph cannot
-///            capture it.
-/// Launches   traverse() with this configuration, sorts, and grids with one thread for each shape,
-///            piece or point: two for curves, seven for patches. If there are more pieces than the
-///            list has space for, a second traversal lists them.
+///            capture the call.
+/// Launches   traverse() with these options, sorts, and grids with one thread for each shape, piece
+///            or point: two for curves, seven for patches. If there are more pieces than the list
+///            has space for, a second traversal lists them.
 /// Errors     std::invalid_argument for a bad argument, also for the first control point that is
 ///            not finite, before any result is written; std::length_error for too many pieces;
 ///            std::logic_error while the stream is being captured; unavailable, cuda_error,
@@ -75,16 +77,17 @@ struct device_polylines {
   tessellation_report report;
 };
 
-/// Approximates each of n curves by a polyline, and waits for `stream`.
+/// Approximates each of n curves by a polyline, and waits for the stream.
 /// \param curves  n < 2^31 - 1 curves in device memory, which are read only
+/// \param env     its memory: empty, or a resource
 /// \throws std::invalid_argument naming the argument, or the control point that is not finite;
 ///         std::length_error, std::logic_error, unavailable, cuda_error, device_launch_error
 [[nodiscard]] inline device_polylines tessellate_curves(const cubic_curve* curves, std::size_t n,
-                                                        cudaStream_t stream = nullptr,
-                                                        const tessellation_options& options = {}) {
+                                                        const tessellation_options& options,
+                                                        const environment& env = {}) {
   namespace family = detail::tessellation;
   const phase_range range("tessellate_curves");
-  family::tessellation_call call("tessellate_curves", "curves", curves, n, stream, options);
+  family::tessellation_call call("tessellate_curves", "curves", curves, n, options, env);
   device_polylines lines;
   if (n == 0) {
     lines.report = call.finish();
@@ -96,17 +99,20 @@ struct device_polylines {
   constexpr std::size_t max_expected = std::size_t{1} << 27;  // a list of 1 GiB
   const auto parts = call.leaves_of(tree, max_expected, std::size_t{1} << 39);
   // 2. Sort the parts along the curves.
-  add_part(call.report,
-           quicksort(parts.leaves.data(), parts.count, ascending{}, stream, call.sort_config()),
+  add_part(call.report, quicksort(parts.leaves.data(), parts.count, ascending{}, call.of_part()),
            "the sort");
   // 3. Write the points.
-  lines.points = device_buffer<curve_point>(parts.count + n, stream);
-  lines.offsets = device_buffer<std::uint64_t>(n + 1, stream);
+  lines.points = device_buffer<curve_point>(parts.count + n, call.stream());
+  lines.offsets = device_buffer<std::uint64_t>(n + 1, call.stream());
   call.launch("writing the points", family::write_polylines<family::part_place>, parts.count,
               curves, parts.leaves.data(), parts.count, lines.points.data(), lines.offsets.data());
   call.report.points = lines.points.size();
   lines.report = call.finish();
   return lines;
+}
+[[nodiscard]] inline device_polylines tessellate_curves(const cubic_curve* curves, std::size_t n,
+                                                        const environment& env = {}) {
+  return tessellate_curves(curves, n, {}, env);
 }
 
 /// A triangle mesh in device memory.
@@ -116,23 +122,24 @@ struct device_mesh {
   tessellation_report report;
 };
 
-/// Approximates the surface of n patches by a triangle mesh, and waits for `stream`.
+/// Approximates the surface of n patches by a triangle mesh, and waits for the stream.
 /// \param patches  n < 2^31 - 1 patches in device memory, which are read only
+/// \param env      its memory: empty, or a resource
 /// \throws std::invalid_argument naming the argument, or the control point that is not finite;
 ///         std::length_error, std::logic_error, unavailable, cuda_error, device_launch_error
 [[nodiscard]] inline device_mesh tessellate_patches(const bicubic_patch* patches, std::size_t n,
-                                                    cudaStream_t stream = nullptr,
-                                                    const tessellation_options& options = {}) {
+                                                    const tessellation_options& options,
+                                                    const environment& env = {}) {
   namespace family = detail::tessellation;
   const phase_range range("tessellate_patches");
-  family::tessellation_call call("tessellate_patches", "patches", patches, n, stream, options);
+  family::tessellation_call call("tessellate_patches", "patches", patches, n, options, env);
   device_mesh mesh;
   if (n == 0) {
     mesh.report = call.finish();
     return mesh;
   }
   // 1. Divide: list the triangles of all patches.
-  const device_buffer<family::patch_differences> differences(n, stream);
+  const device_buffer<family::patch_differences> differences(n, call.stream());
   call.launch("differencing the patches", family::difference_patches<bicubic_patch>, n, patches, n,
               differences.data());
   const family::triangle_tree<family::border_rule> tree{patches, differences.data(),
@@ -150,6 +157,10 @@ struct device_mesh {
   mesh.triangles = family::triangles_of(call, corners);
   mesh.report = call.finish();
   return mesh;
+}
+[[nodiscard]] inline device_mesh tessellate_patches(const bicubic_patch* patches, std::size_t n,
+                                                    const environment& env = {}) {
+  return tessellate_patches(patches, n, {}, env);
 }
 
 }  // namespace ramify::inline RAMIFY_BUILD

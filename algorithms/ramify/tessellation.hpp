@@ -12,6 +12,7 @@
 ///     const auto mesh = ramify::tessellate_patches(ramify::utah_teapot(), {.flatness = 1e-3});
 ///     mesh.vertices, mesh.triangles   // without cracks
 ///
+/// Stream     the call is ordered after earlier work in environment::stream.
 /// Waits      until the result is complete.
 /// Errors     std::invalid_argument for a bad argument, and unavailable for a backend or a route
 ///            that this machine or build cannot run; std::length_error for too many pieces;
@@ -23,6 +24,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <ramify/runtime/environment.hpp>
 #include <ramify/tessellation/config.hpp>
 #include <ramify/tessellation/teapot.hpp>
 #include <span>
@@ -44,10 +46,15 @@ struct polylines {
 
 /// Approximates each curve by a polyline whose distance from it is at most options.flatness, and
 /// waits.
-/// \throws std::invalid_argument naming the option, or the control point that is not finite;
+/// \throws std::invalid_argument naming the field, or the control point that is not finite;
 ///         std::length_error, unavailable, cuda_error, device_launch_error
 [[nodiscard]] polylines tessellate_curves(std::span<const cubic_curve> curves,
-                                          const tessellation_options& options = {});
+                                          const tessellation_options& options,
+                                          const environment& env = {});
+[[nodiscard]] inline polylines tessellate_curves(std::span<const cubic_curve> curves,
+                                                 const environment& env = {}) {
+  return tessellate_curves(curves, {}, env);
+}
 
 struct triangle_mesh {
   std::vector<surface_point> vertices;   ///< all different, in the order of their coordinates
@@ -58,9 +65,14 @@ struct triangle_mesh {
 /// Approximates the surface of the patches by a triangle mesh whose distance from it is at most
 /// options.flatness, and waits. The mesh has no cracks where patches have the same border curve. A
 /// patch without area, which is a point or a line, has no triangles.
-/// \throws std::invalid_argument naming the option, or the control point that is not finite;
+/// \throws std::invalid_argument naming the field, or the control point that is not finite;
 ///         std::length_error, unavailable, cuda_error, device_launch_error
 [[nodiscard]] triangle_mesh tessellate_patches(std::span<const bicubic_patch> patches,
-                                               const tessellation_options& options = {});
+                                               const tessellation_options& options,
+                                               const environment& env = {});
+[[nodiscard]] inline triangle_mesh tessellate_patches(std::span<const bicubic_patch> patches,
+                                                      const environment& env = {}) {
+  return tessellate_patches(patches, {}, env);
+}
 
 }  // namespace ramify

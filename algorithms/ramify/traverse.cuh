@@ -38,7 +38,7 @@
 /// Scratch    two lists of frontier nodes, each with twice the stack entries of a full device, 32
 ///            frontier nodes for each quarter of a multiprocessor, and one Value for each warp of a
 ///            full device: independent of the size of the tree. It comes from Ramify's
-///            stream-ordered pool, or from the caller.
+///            stream-ordered pool, or from the caller. traverse_scratch_bytes() returns its size.
 /// Stream     the traversal is ordered after earlier work in the stream. Only work that is enqueued
 ///            after get() is ordered after all visits; see traverse_async().
 /// Graphs     a stream that is being captured can record a traversal; see traverse_async().
@@ -47,9 +47,9 @@
 ///            small tree or a path takes one round, a deep and thin tree a few, and a bushy tree of
 ///            some million nodes 7 to 9, of 10^8 nodes some tens (H200). A warp without work waits
 ///            for at most about half a millisecond, and only for warps that run.
-///            task_per_node launches as config.launches states.
+///            task_per_node launches as options.launches states.
 /// Errors     std::invalid_argument for a bad argument, before anything is launched;
-///            std::length_error if the frontier exceeded config.capacity, as only trees do that
+///            std::length_error if the frontier exceeded options.capacity, as only trees do that
 ///            are both deep and wide; unavailable if the device route is requested without
 ///            -rdc=true, or a graph where there is none; cuda_error, device_launch_error.
 /// Complexity every node is expanded once; at least one sequential step for each level.
@@ -63,130 +63,91 @@
 #include <ramify/runtime/requirements.hpp>
 
 #include <cstddef>
-#include <memory>
+#include <ramify/runtime/started_run.cuh>
 #include <ramify/traverse/argument_types.cuh>
 #include <ramify/traverse/config.hpp>
 #include <ramify/traverse/task_per_node_run.cuh>
 #include <ramify/traverse/work_sharing_run.cuh>
-#include <type_traits>
-#include <variant>
+
+namespace ramify::detail::traverse::inline RAMIFY_BUILD {
+
+/// Calls `call` with the type of the traversal_run that the options select, by a null pointer to
+/// it.
+template <class Traversal, class Call>
+auto with_strategy(const traverse_options& options, const Call& call) {
+  if (options.strategy == traverse_strategy::work_sharing) {
+    return call(static_cast<traversal_run<Traversal, work_sharing_run<Traversal>>*>(nullptr));
+  }
+  return call(static_cast<traversal_run<Traversal, task_per_node_run<Traversal>>*>(nullptr));
+}
+
+}  // namespace ramify::detail::traverse::inline RAMIFY_BUILD
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// A traversal that traverse_async() has started. Movable; get() of a moved-from run throws
-/// std::logic_error. Destroying a run before get() checks nothing. The destructor waits only if a
-/// graph launches the grids of the flat route.
-template <class Node, class Expand, class Visit, class Reduce, class Value>
-class [[nodiscard("call get(): it waits, checks and returns the result")]] traverse_run {
-  using traversal = detail::traverse::traversal<Node, Expand, Visit, Reduce, Value>;
-  using work_sharing = detail::traverse::work_sharing_run<traversal>;
-  using task_per_node = detail::traverse::task_per_node_run<traversal>;
-  template <class Strategy>
-  using run_of = detail::traverse::traversal_run<traversal, Strategy>;
-
- public:
-  /// Starts a run; see traverse_async().
-  traverse_run(const Node& root, const Expand& expand, const Visit& visit, const Reduce& reduce,
-               const Value& identity, cudaStream_t stream, const traverse_config& config,
-               scratch_memory scratch) {
-    const phase_range range("traverse: start");
-    validate(config);
-    const relaxed_capture_scope relaxed;  // driver queries do not affect a captured stream
-    detail::run_setup setup("traverse", config, "traverse_config.flat_loop", stream, scratch);
-    result_ = detail::result_state(setup.algorithm, setup.captured);
-    const auto start = [&]<class Strategy>(const Strategy*) {
-      Strategy::choose_route(setup);
-      setup.first_grid_clears =
-          std::is_same_v<Strategy, work_sharing> && setup.choice.taken == route::flat;
-      run_ = std::make_unique<run_of<Strategy>>(setup, config, root,
-                                                traversal{expand, visit, reduce, identity});
-    };
-    if (config.strategy == traverse_strategy::work_sharing) {
-      start(static_cast<const work_sharing*>(nullptr));
-    } else {
-      start(static_cast<const task_per_node*>(nullptr));
-    }
-  }
-
-  /// Waits for the traversal and returns its result. Launches the grids that found no launch slot,
-  /// and on the flat route those that the graph or the host still has to launch.
-  ///
-  /// Must be called once only. For a captured traversal, call it after a launch of the graph, or
-  /// after the last of several launches; it may be called again after another launch. The graph
-  /// must have been launched into the same stream, or be complete.
-  /// \throws cuda_error, device_launch_error, std::length_error; std::logic_error while the stream
-  ///         is being captured, for a further call, and for a moved-from run
-  traverse_result<Value> get() {
-    const auto call = result_.begin_get();
-    const phase_range range("traverse: get");
-    const auto finish = [](auto& run) {
-      const traverse_result<Value> result = run->get();
-      if (!run->captured) run.reset();
-      return result;
-    };
-    return std::visit(finish, run_);
-  }
-
-  /// Returns the device memory that a run needs, in bytes. Requires a valid configuration.
-  [[nodiscard]] static std::size_t scratch_bytes(const traverse_config& config) {
-    return config.strategy == traverse_strategy::task_per_node
-               ? run_of<task_per_node>::scratch_bytes(config)
-               : run_of<work_sharing>::scratch_bytes(config);
-  }
-
- private:
-  std::variant<std::unique_ptr<run_of<work_sharing>>, std::unique_ptr<run_of<task_per_node>>> run_;
-  detail::result_state result_{"traverse"};
-};
-
-/// Starts visiting all nodes of the tree with this root, in `stream`. The functors are copied.
+/// Starts visiting all nodes of the tree with this root. The functors are copied.
 ///
 /// Returns without waiting. The one exception is the first call with work_sharing and the automatic
 /// route on a GPU, which may measure launch costs (see choose_route()). The returned run's get()
-/// waits. On the flat route, unless config.flat_loop is graph, get() also launches all grids but
-/// the first few. On the device route it launches the grids that found no launch slot.
-///
-/// \param scratch  traverse_scratch_bytes() bytes of device memory, aligned to 256 bytes, which
-///                 must stay allocated until get() has returned. The default allocates it in stream
-///                 order.
+/// waits. On the flat route, unless env.flat_loop is graph, get() also launches all grids but the
+/// first few. On the device route it launches the grids that found no launch slot.
 ///
 /// A stream that is being captured records a traversal, on the device route, or on the flat route
-/// as a WHILE node; `scratch` is then required. Each launch of the graph visits the whole tree. The
-/// run must live as long as the graph is launched; its get() reports on the last launch, completes
-/// it if a grid found no launch slot, and throws if a list overflowed.
+/// as a WHILE node; env.memory is then required. Each launch of the graph visits the whole tree.
+/// The run must live as long as the graph is launched; its get() reports on the last launch,
+/// completes it if a grid found no launch slot, and throws std::length_error if a list overflowed.
 ///
+/// \param env  its memory: traverse_scratch_bytes()
 /// \throws std::invalid_argument, unavailable, cuda_error
 template <class Node, class Expand, class Visit, class Reduce, class Value>
 detail::run_if<detail::traverse::argument_types<Node, Expand, Visit, Reduce, Value>,
-               traverse_run<Node, Expand, Visit, Reduce, Value>>
+               async_run<traverse_result<Value>>>
 traverse_async(const Node& root, const Expand& expand, const Visit& visit, const Reduce& reduce,
-               const Value& identity, cudaStream_t stream = nullptr,
-               const traverse_config& config = {}, scratch_memory scratch = {}) {
+               const Value& identity, const traverse_options& options,
+               const environment& env = {}) {
   if constexpr (detail::traverse::checked_types<Node, Expand, Visit, Reduce, Value>::are_valid) {
-    return {root, expand, visit, reduce, identity, stream, config, scratch};
+    using traversal = detail::traverse::traversal<Node, Expand, Visit, Reduce, Value>;
+    validate(options);
+    detail::run_setup setup("traverse", env);
+    return detail::traverse::with_strategy<traversal>(options, [&]<class Run>(const Run*) {
+      return Run::start(setup, options, root, {expand, visit, reduce, identity});
+    });
   }
 }
+template <class Node, class Expand, class Visit, class Reduce, class Value>
+auto traverse_async(const Node& root, const Expand& expand, const Visit& visit,
+                    const Reduce& reduce, const Value& identity, const environment& env = {}) {
+  return traverse_async(root, expand, visit, reduce, identity, traverse_options{}, env);
+}
 
-/// Visits all nodes of the tree with this root, waits for `stream`, and returns the reduction.
-/// Parameters as of traverse_async(). O(nodes) work, at least one sequential step for each level.
+/// Visits all nodes of the tree with this root, waits for the traversal, and returns the reduction:
+/// traverse_async() and get(). O(nodes) work, at least one sequential step for each level.
 ///
+/// \param env  its memory: traverse_scratch_bytes()
 /// \throws std::invalid_argument, std::length_error, unavailable, cuda_error, device_launch_error
 template <class Node, class Expand, class Visit, class Reduce, class Value>
 traverse_result<Value> traverse(const Node& root, const Expand& expand, const Visit& visit,
                                 const Reduce& reduce, const Value& identity,
-                                cudaStream_t stream = nullptr, const traverse_config& config = {},
-                                scratch_memory scratch = {}) {
+                                const traverse_options& options, const environment& env = {}) {
   if constexpr (detail::traverse::checked_types<Node, Expand, Visit, Reduce, Value>::are_valid) {
-    return traverse_async(root, expand, visit, reduce, identity, stream, config, scratch).get();
+    return traverse_async(root, expand, visit, reduce, identity, options, env).get();
   }
+}
+template <class Node, class Expand, class Visit, class Reduce, class Value>
+traverse_result<Value> traverse(const Node& root, const Expand& expand, const Visit& visit,
+                                const Reduce& reduce, const Value& identity,
+                                const environment& env = {}) {
+  return traverse(root, expand, visit, reduce, identity, traverse_options{}, env);
 }
 
 /// Returns the device memory that a traversal with these types needs, in bytes.
 /// \throws std::invalid_argument, unavailable, cuda_error
 template <class Node, class Expand, class Visit, class Reduce, class Value>
-[[nodiscard]] std::size_t traverse_scratch_bytes(const traverse_config& config = {}) {
-  validate(config);
-  return traverse_run<Node, Expand, Visit, Reduce, Value>::scratch_bytes(config);
+[[nodiscard]] std::size_t traverse_scratch_bytes(const traverse_options& options = {}) {
+  using traversal = detail::traverse::traversal<Node, Expand, Visit, Reduce, Value>;
+  validate(options);
+  return detail::traverse::with_strategy<traversal>(
+      options, [&]<class Run>(const Run*) { return Run::scratch_bytes(options); });
 }
 
 }  // namespace ramify::inline RAMIFY_BUILD

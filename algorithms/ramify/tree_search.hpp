@@ -23,26 +23,12 @@
 
 #include <ramify/runtime/requirements.hpp>
 
-#include <cstddef>
+#include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/error.hpp>
 #include <ramify/traverse/config.hpp>
 #include <ramify/tree_search/parameters.hpp>
 
 namespace ramify {
-
-/// All options of traverse(), and those of a compiled call.
-struct tree_search_options : traverse_config {
-  ramify::backend backend = ramify::backend::automatic;
-  /// Pending-launch limit of the backend during the call; 0 leaves it unchanged. The report states
-  /// the limit that was granted. No other thread may launch grids during the call.
-  std::size_t pending_launches = 0;
-};
-
-/// Checks options. \throws std::invalid_argument naming the field and its range
-inline void validate(const tree_search_options& options) {
-  validate(static_cast<const traverse_config&>(options));
-  check_enumerator(options.backend, "tree_search_options.backend");
-}
 
 /// The counts of a tree, and the report of the search.
 struct tree_search_result {
@@ -51,7 +37,12 @@ struct tree_search_result {
 };
 
 /// Counts the nodes and leaves of a tree, finds its depth, and waits for the result.
+/// \param env  its memory: tree_search_scratch_bytes() of ramify/tree_search.cuh
 /// \throws std::invalid_argument, std::length_error, unavailable, cuda_error, device_launch_error
-tree_search_result tree_search(const uts_parameters& tree, const tree_search_options& options = {});
+tree_search_result tree_search(const uts_parameters& tree, const traverse_options& options,
+                               const environment& env = {});
+inline tree_search_result tree_search(const uts_parameters& tree, const environment& env = {}) {
+  return tree_search(tree, {}, env);
+}
 
 }  // namespace ramify

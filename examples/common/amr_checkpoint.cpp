@@ -57,22 +57,23 @@ void for_each_count(State& state, With with) {
 }  // namespace
 
 nlohmann::ordered_json to_json(const amr_settings& s) {
-  const ramify::amr_options& o = s.flow;
+  const ramify::amr_setup& o = s.flow;
+  const auto& [mesh, regrid, step] = o.options;
   nlohmann::ordered_json json{{"problem", to_string(o.problem)}, {"dim", o.dimensions}};
   for (int axis = 0; axis < o.dimensions; ++axis) {
-    json["blocks"].push_back(o.mesh.roots[std::size_t(axis)]);
+    json["blocks"].push_back(mesh.roots[std::size_t(axis)]);
   }
-  json.update(nlohmann::ordered_json{{"max-level", o.mesh.max_level},
-                                     {"max-blocks", o.mesh.max_blocks},
-                                     {"balance", to_string(o.mesh.balance)},
+  json.update(nlohmann::ordered_json{{"max-level", mesh.max_level},
+                                     {"max-blocks", mesh.max_blocks},
+                                     {"balance", to_string(mesh.balance)},
                                      {"criterion", to_string(o.criterion)},
-                                     {"refine-above", o.regrid.refine_above},
-                                     {"coarsen-below", o.regrid.coarsen_below},
-                                     {"regrid-every", o.regrid.every},
-                                     {"cfl", o.step.cfl},
-                                     {"limiter", to_string(o.step.limiter)},
-                                     {"subcycle", o.step.subcycle},
-                                     {"no-reflux", !o.step.reflux},
+                                     {"refine-above", regrid.refine_above},
+                                     {"coarsen-below", regrid.coarsen_below},
+                                     {"regrid-every", regrid.every},
+                                     {"cfl", step.cfl},
+                                     {"limiter", to_string(step.limiter)},
+                                     {"subcycle", step.subcycle},
+                                     {"no-reflux", !step.reflux},
                                      {"precision", to_string(o.precision)},
                                      {"t-end", o.end_time},
                                      {"frames", s.frames},
@@ -98,24 +99,25 @@ amr_settings settings_from_json(const nlohmann::json& json) {
   const auto text = [&](const char* name) { return json.at(name).get<std::string>(); };
   try {
     amr_settings s;
-    ramify::amr_options& o = s.flow;
-    o = ramify::recommended_options(ramify::parse_amr_problem(text("problem")),
-                                    whole_number("dim", json.at("dim"), 2, 3));
+    ramify::amr_setup& o = s.flow;
+    o = ramify::recommended_setup(ramify::parse_amr_problem(text("problem")),
+                                  whole_number("dim", json.at("dim"), 2, 3));
+    auto& [mesh, regrid, step] = o.options;
     for (int axis = 0; axis < o.dimensions; ++axis) {
-      o.mesh.roots[std::size_t(axis)] =
+      mesh.roots[std::size_t(axis)] =
           whole_number("blocks", json.at("blocks").at(std::size_t(axis)), 1u, 4096u);
     }
-    o.mesh.max_level = whole_number("max-level", json.at("max-level"), 0, 18);
-    o.mesh.max_blocks = whole_number<std::size_t>("max-blocks", json.at("max-blocks"));
-    o.mesh.balance = ramify::parse_balance(text("balance"));
+    mesh.max_level = whole_number("max-level", json.at("max-level"), 0, 18);
+    mesh.max_blocks = whole_number<std::size_t>("max-blocks", json.at("max-blocks"));
+    mesh.balance = ramify::parse_balance(text("balance"));
     o.criterion = ramify::parse_amr_criterion(text("criterion"));
-    o.regrid.refine_above = number("refine-above", json.at("refine-above"), 0, 1e30);
-    o.regrid.coarsen_below = number("coarsen-below", json.at("coarsen-below"), 0, 1e30);
-    o.regrid.every = whole_number<unsigned>("regrid-every", json.at("regrid-every"));
-    o.step.cfl = number("cfl", json.at("cfl"), 1e-30, 1);
-    o.step.limiter = ramify::parse_limiter(text("limiter"));
-    o.step.subcycle = json.at("subcycle");
-    o.step.reflux = !json.at("no-reflux").get<bool>();
+    regrid.refine_above = number("refine-above", json.at("refine-above"), 0, 1e30);
+    regrid.coarsen_below = number("coarsen-below", json.at("coarsen-below"), 0, 1e30);
+    regrid.every = whole_number<unsigned>("regrid-every", json.at("regrid-every"));
+    step.cfl = number("cfl", json.at("cfl"), 1e-30, 1);
+    step.limiter = ramify::parse_limiter(text("limiter"));
+    step.subcycle = json.at("subcycle");
+    step.reflux = !json.at("no-reflux").get<bool>();
     o.precision = ramify::parse_amr_precision(text("precision"));
     o.end_time = number("t-end", json.at("t-end"), 1e-30, 1e30);
     s.frames = whole_number<std::uint32_t>("frames", json.at("frames"));

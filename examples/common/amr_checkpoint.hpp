@@ -15,7 +15,8 @@ namespace common {
 
 /// A simulation and the times of its output.
 struct amr_settings {
-  ramify::amr_options flow;
+  ramify::amr_setup flow;
+  ramify::environment env{};  ///< not part of a checkpoint
   std::uint32_t frames = 10;  ///< meshes written until framed_until, without the first one
   /// The end time of the first run. A continued run with a later end keeps the intervals.
   double framed_until = 1;
@@ -28,7 +29,7 @@ struct amr_settings {
 /// \throws std::invalid_argument naming the option
 void validate(const amr_settings& settings);
 
-/// Returns the settings by the names of the program's options, without backend, route and limits.
+/// Returns the settings by the names of the program's options, without the environment.
 [[nodiscard]] nlohmann::ordered_json to_json(const amr_settings& settings);
 
 /// Returns the settings that to_json() wrote. \throws std::invalid_argument naming a missing or bad

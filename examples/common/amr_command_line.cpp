@@ -92,8 +92,8 @@ void declare_method(CLI::App& app, amr_command_line& o) {
                  "double or float")
       ->group(step);
   app.option_defaults()->group(step);
-  add_launch_options(app, o.where);
-  add_choice(app, "--flat-loop", ramify::parse_flat_loop, o.flat_loop,
+  add_launch_options(app, o.env);
+  add_choice(app, "--flat-loop", ramify::parse_flat_loop, o.env.flat_loop,
              "What launches the steps of the flat route: automatic, graph or host");
 }
 
@@ -158,7 +158,8 @@ void apply(const std::optional<T>& given, U& value) {
 }
 
 void apply(const amr_command_line& o, amr_settings& s) {
-  ramify::amr_options& flow = s.flow;
+  ramify::amr_setup& flow = s.flow;
+  auto& [mesh, regrid, step] = flow.options;
   if (o.blocks) {
     const std::vector<unsigned>& blocks = *o.blocks;
     if (blocks.size() != 1 && blocks.size() != std::size_t(flow.dimensions)) {
@@ -168,29 +169,28 @@ void apply(const amr_command_line& o, amr_settings& s) {
     }
     double all = 1;
     for (std::size_t axis = 0; axis < std::size_t(flow.dimensions); ++axis) {
-      flow.mesh.roots[axis] = blocks[blocks.size() == 1 ? 0 : axis];
-      all *= flow.mesh.roots[axis];
+      mesh.roots[axis] = blocks[blocks.size() == 1 ? 0 : axis];
+      all *= mesh.roots[axis];
     }
     if (all > 1e7) throw std::invalid_argument("--blocks has more than 10^7 blocks in all");
   }
-  apply(o.max_level, flow.mesh.max_level);
-  apply(o.max_blocks, flow.mesh.max_blocks);
-  apply(o.balance, flow.mesh.balance);
-  apply(o.refine_above, flow.regrid.refine_above);
-  if (o.refine_above) flow.regrid.coarsen_below = *o.refine_above / 4;
-  apply(o.coarsen_below, flow.regrid.coarsen_below);
-  apply(o.regrid_every, flow.regrid.every);
-  apply(o.cfl, flow.step.cfl);
-  apply(o.limiter, flow.step.limiter);
+  apply(o.max_level, mesh.max_level);
+  apply(o.max_blocks, mesh.max_blocks);
+  apply(o.balance, mesh.balance);
+  apply(o.refine_above, regrid.refine_above);
+  if (o.refine_above) regrid.coarsen_below = *o.refine_above / 4;
+  apply(o.coarsen_below, regrid.coarsen_below);
+  apply(o.regrid_every, regrid.every);
+  apply(o.cfl, step.cfl);
+  apply(o.limiter, step.limiter);
   apply(o.precision, flow.precision);
-  if (o.subcycle) flow.step.subcycle = true;
-  if (o.no_reflux) flow.step.reflux = false;
+  if (o.subcycle) step.subcycle = true;
+  if (o.no_reflux) step.reflux = false;
   apply(o.t_end, flow.end_time);
   apply(o.frames, s.frames);
   apply(o.history_every, s.history_every);
   apply(o.field, s.field);
-  static_cast<ramify::run_options&>(flow) = o.where;
-  flow.flat_loop = o.flat_loop;
+  s.env = o.env;
   apply(o.output_dir, s.output_dir);
   validate(s);
 }
@@ -200,8 +200,8 @@ void apply(const amr_command_line& o, amr_settings& s) {
 amr_settings settings_of(const amr_command_line& o) {
   amr_settings s;
   const auto problem = o.problem.value_or(ramify::amr_problem::kelvin_helmholtz);
-  s.flow = recommended_options(problem, o.dim.value_or(2),
-                               o.criterion.value_or(ramify::amr_criterion::gradient));
+  s.flow = recommended_setup(problem, o.dim.value_or(2),
+                             o.criterion.value_or(ramify::amr_criterion::gradient));
   s.field = field_names(s.flow, ramify::amr_fields::primitive).front();
   apply(o, s);
   s.framed_until = s.flow.end_time;

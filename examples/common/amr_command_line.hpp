@@ -32,8 +32,7 @@ struct amr_command_line {
   std::optional<std::uint64_t> history_every;
   std::optional<std::string> field, output_dir;
   bool subcycle = false, no_reflux = false, quiet = false;
-  ramify::run_options where;
-  ramify::flat_loop flat_loop = ramify::flat_loop::automatic;
+  ramify::environment env;
   std::string checkpoint, restart, plotfile, report = "text", trace;
   file_options files;
   std::uint64_t checkpoint_every = 100;

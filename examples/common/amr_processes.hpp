@@ -30,11 +30,10 @@ struct amr_in_one_process {
   [[nodiscard]] bool is_first() const { return true; }
 
   template <class... State>
-  [[nodiscard]] ramify::amr_simulation start(const ramify::amr_options& options,
-                                             const State&... state) const {
-    return ramify::amr_simulation(options, state...);
+  [[nodiscard]] ramify::amr_simulation start(const amr_settings& s, const State&... state) const {
+    return ramify::amr_simulation(s.flow, state..., s.env);
   }
-  void check(const ramify::amr_options&) const {}
+  void check(const amr_settings&) const {}
   [[nodiscard]] amr_checkpoint read(const std::string& path) const {
     return read_amr_checkpoint(path);
   }
@@ -60,11 +59,11 @@ struct amr_on_ranks {
   [[nodiscard]] bool is_first() const { return comm.rank() == 0; }
 
   template <class... State>
-  [[nodiscard]] ramify::distributed_amr_simulation start(const ramify::amr_options& options,
+  [[nodiscard]] ramify::distributed_amr_simulation start(const amr_settings& s,
                                                          const State&... state) const {
-    return {comm, options, state...};
+    return {comm, s.flow, state..., s.env};
   }
-  void check(const ramify::amr_options& options) const { validate_for_ranks(options); }
+  void check(const amr_settings& s) const { validate_for_ranks(s.flow, s.env); }
 
   /// Rank 0 reads the file. The others get all of it except the mesh.
   [[nodiscard]] amr_checkpoint read(const std::string& path) const {

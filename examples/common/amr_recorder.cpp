@@ -14,13 +14,13 @@ double time_of_frame(const amr_settings& s, double number) {
 
 }  // namespace
 
-std::vector<std::string> names_of_totals(const ramify::amr_options& flow) {
+std::vector<std::string> names_of_totals(const ramify::amr_setup& flow) {
   auto names = field_names(flow, ramify::amr_fields::conserved);
   if (names.front() == "density") names.front() = "mass";
   return names;
 }
 
-double cells_of_a_block(const ramify::amr_options& flow) {
+double cells_of_a_block(const ramify::amr_setup& flow) {
   return flow.dimensions == 2 ? 16 * 16 : 8 * 8 * 8;
 }
 

@@ -20,10 +20,10 @@
 namespace common {
 
 /// Returns the names of the integrals over the domain.
-[[nodiscard]] std::vector<std::string> names_of_totals(const ramify::amr_options& flow);
+[[nodiscard]] std::vector<std::string> names_of_totals(const ramify::amr_setup& flow);
 
 /// Returns the number of cells of a block.
-[[nodiscard]] double cells_of_a_block(const ramify::amr_options& flow);
+[[nodiscard]] double cells_of_a_block(const ramify::amr_setup& flow);
 
 /// Returns the time of the first frame after `now`, or the end.
 [[nodiscard]] double next_frame_time(const amr_settings& s, double now);

@@ -94,7 +94,7 @@ class amr_stepper {
     } catch (const ramify::amr_error& e) {
       std::string what = e.what();
       if (saved_) what += "; " + o_.checkpoint + " is of step " + std::to_string(*saved_);
-      if (now_.settings.flow.trace) write_trace(o_.trace, *now_.settings.flow.trace);
+      if (now_.settings.env.trace) write_trace(o_.trace, *now_.settings.env.trace);
       throw std::runtime_error(what);
     }
     return processes_.of_first(std::chrono::duration<double>(clock::now() - before).count());

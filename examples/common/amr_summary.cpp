@@ -13,9 +13,9 @@ namespace {
 
 /// Returns which totals change only by rounding: all of a closed domain, except momenta toward
 /// walls.
-std::vector<bool> conserved_totals(const ramify::amr_options& flow) {
+std::vector<bool> conserved_totals(const ramify::amr_setup& flow) {
   const auto has = [&](int axis, ramify::boundary side) {
-    const auto& sides = flow.mesh.sides[std::size_t(axis)];
+    const auto& sides = flow.options.mesh.sides[std::size_t(axis)];
     return sides[0] == side || sides[1] == side;
   };
   bool closed = true;
@@ -31,7 +31,7 @@ std::vector<bool> conserved_totals(const ramify::amr_options& flow) {
 
 }  // namespace
 
-bool has_returned(const ramify::amr_options& flow, double time) {
+bool has_returned(const ramify::amr_setup& flow, double time) {
   const double period = return_time(flow);
   if (period == 0 || time == 0) return false;
   const double periods = time / period;
@@ -65,7 +65,7 @@ nlohmann::ordered_json to_json(const amr_summary& all) {
 }
 
 void print(std::ostream& out, const amr_summary& all) {
-  const ramify::amr_options& flow = all.settings.flow;
+  const ramify::amr_setup& flow = all.settings.flow;
   out << static_cast<const ramify::run_report&>(all.report)
       << "problem: " << to_string(flow.problem) << " in " << flow.dimensions << "D, precision "
       << to_string(flow.precision) << "\ntime: " << all.report.time
@@ -78,7 +78,8 @@ void print(std::ostream& out, const amr_summary& all) {
   const double cells = double(all.report.leaves) * cells_of_a_block(flow);
   double uniform = cells_of_a_block(flow);
   for (int axis = 0; axis < flow.dimensions; ++axis) {
-    uniform *= double(flow.mesh.roots[std::size_t(axis)]) * std::exp2(all.report.finest_level);
+    uniform *=
+        double(flow.options.mesh.roots[std::size_t(axis)]) * std::exp2(all.report.finest_level);
   }
   out << "\ncells: " << std::uint64_t(cells) << ", " << 100 * cells / uniform
       << " % of a uniform mesh of the finest level\n";

@@ -30,7 +30,7 @@ struct amr_summary {
 };
 
 /// Returns whether the exact solution at this time is the initial state.
-[[nodiscard]] bool has_returned(const ramify::amr_options& flow, double time);
+[[nodiscard]] bool has_returned(const ramify::amr_setup& flow, double time);
 
 [[nodiscard]] nlohmann::ordered_json to_json(const amr_summary& all);
 

@@ -116,11 +116,11 @@ std::string program_version() {
          std::to_string(RAMIFY_VERSION_PATCH);
 }
 
-void add_launch_options(CLI::App& app, ramify::backend& backend, ramify::route& route,
-                        std::size_t& pending_launches) {
+void add_launch_options(CLI::App& app, ramify::environment& env) {
+  ramify::backend& backend = env.backend;
   add_choice(app, "--backend", ramify::parse_backend, backend, "automatic, cuda or cpu");
-  add_choice(app, "--route", ramify::parse_route, route, "automatic, device or flat");
-  add_whole_number(app, "--pending-launches", pending_launches,
+  add_choice(app, "--route", ramify::parse_route, env.route, "automatic, device or flat");
+  add_whole_number(app, "--pending-launches", env.pending_launches,
                    "Pending-launch limit of the device runtime; without the option it is unchanged",
                    1)
       ->default_str("");

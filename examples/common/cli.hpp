@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
-#include <ramify/runtime/report.hpp>
+#include <ramify/runtime/environment.hpp>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -74,14 +74,7 @@ CLI::Option* add_choice(CLI::App& app, const std::string& name, T (*parse)(std::
 }
 
 /// Declares --backend, --route, --pending-launches, --threads and --device.
-void add_launch_options(CLI::App& app, ramify::backend& backend, ramify::route& route,
-                        std::size_t& pending_launches);
-
-/// Declares the same options for an object that has the fields of run_options.
-template <class Options>
-void add_launch_options(CLI::App& app, Options& options) {
-  add_launch_options(app, options.backend, options.route, options.pending_launches);
-}
+void add_launch_options(CLI::App& app, ramify::environment& env);
 
 /// Returns the version of Ramify, such as "1.2.3".
 [[nodiscard]] std::string program_version();

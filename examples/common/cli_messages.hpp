@@ -14,7 +14,7 @@ namespace common {
 [[nodiscard]] std::string unknown_argument(const CLI::App& app);
 
 /// Replaces the names of C++ fields in a message of the library by the names of the options:
-/// "nbody_config.theta is 3", "max_blocks is 2" and "capacity is 5" become "--theta is 3", ...
+/// "nbody_options.theta is 3", "max_blocks is 2" and "capacity is 5" become "--theta is 3", ...
 [[nodiscard]] std::string in_terms_of_options(const CLI::App& app, std::string_view message);
 
 }  // namespace common

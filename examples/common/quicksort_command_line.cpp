@@ -31,8 +31,9 @@ void declare(CLI::App& app, quicksort_command_line& o) {
   seed->needs(generate);
   generate->needs(n);
   app.add_flag("--pairs", o.pairs, "Sort pairs: a number and an unsigned 64-bit value");
-  app.add_flag("--descending", o.sort.descending, "Largest first");
-  add_launch_options(app, o.sort);
+  app.add_flag_callback(
+      "--descending", [&o] { o.order = ramify::sort_order::descending; }, "Largest first");
+  add_launch_options(app, o.env);
   add_choice(app, "--strategy", ramify::parse_quicksort_strategy, o.sort.strategy,
              "sample_sort or binary");
   add_whole_number(app, "--device-memory", o.sort.device_memory,

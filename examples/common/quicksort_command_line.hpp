@@ -23,7 +23,9 @@ struct quicksort_command_line {
   bool verify = false;
   bool quiet = false;
   file_options files;
+  ramify::sort_order order = ramify::sort_order::ascending;
   ramify::quicksort_options sort;
+  ramify::environment env;
 };
 
 /// Declares the options, whose values CLI11 writes to `o`.

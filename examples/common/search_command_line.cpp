@@ -89,7 +89,7 @@ void declare_queens(CLI::App& app, search_command_line& o) {
   o.special.emplace(
       search_problem::queens,
       app.add_flag(
-          "--symmetry", o.search.symmetry,
+          "--symmetry", o.symmetry,
           "queens: use the symmetries of the board (default); --symmetry=off: visit all boards"));
 }
 
@@ -111,12 +111,12 @@ void declare(CLI::App& app, search_command_line& o) {
   declare_knapsack(app, o, input);
   declare_flow_shop(app, o, input);
   declare_queens(app, o);
-  add_launch_options(app, o.search);
+  add_launch_options(app, o.env);
   add_choice(app, "--strategy", ramify::parse_traverse_strategy, o.search.strategy,
              "work_sharing or task_per_node");
   add_whole_number(app, "--capacity", o.search.capacity,
                    "Maximum number of frontier nodes; 0 selects a default");
-  add_choice(app, "--flat-loop", ramify::parse_flat_loop, o.search.flat_loop,
+  add_choice(app, "--flat-loop", ramify::parse_flat_loop, o.env.flat_loop,
              "What begins the rounds of work_sharing on the flat route: automatic, graph, host");
   add_whole_number(app, "--max-nodes", o.search.limits.max_nodes,
                    "End after so many expanded nodes with the best solution so far and a bound; 0: "

@@ -36,13 +36,18 @@ struct search_command_line {
   number_format format = number_format::automatic;
   std::uint64_t seed = 1;
   std::uint64_t n = 8;
-  ramify::queens_options search;  ///< the other problems use the options that all share
+  ramify::branch_and_bound_options search;
+  bool symmetry = true;  ///< of queens
+  ramify::environment env;
   bool verify = false;
   bool quiet = false;
   file_options files;
   /// The options that not all problems have.
   std::multimap<search_problem, const CLI::Option*> special;
   const CLI::Option* seed_option = nullptr;
+
+  /// Returns the options of count_queens().
+  [[nodiscard]] ramify::queens_options queens() const { return {search, symmetry}; }
 };
 
 /// Declares the options, whose values CLI11 writes to `o`.

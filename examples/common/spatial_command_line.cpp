@@ -62,7 +62,7 @@ void declare_results(CLI::App& app, spatial_command_line& o) {
   auto* cluster = app.add_option("--cluster", o.cluster,
                                  "Find the clusters of points that are neighbors at this distance");
   cluster->check(number_in(0, std::numeric_limits<double>::max()));
-  add_whole_number(app, "--min-points", o.clusters.min_points,
+  add_whole_number(app, "--min-points", o.min_points,
                    "Minimum number of points in the ball around a core point", 1)
       ->needs(cluster);
   o.files.add_output(app, "--labels", o.labels, "File for a table of the clusters: point, cluster")
@@ -87,9 +87,9 @@ void declare(CLI::App& app, spatial_command_line& o) {
   add_whole_number(app, "--leaf-size", o.build.leaf_size, "Maximum number of points of a leaf", 1);
   add_whole_number(app, "--block-points", o.build.block_points,
                    "Maximum number of points that a block builds without a child grid", 1);
-  add_choice(app, "--flat-loop", ramify::parse_flat_loop, o.build.flat_loop,
+  add_choice(app, "--flat-loop", ramify::parse_flat_loop, o.env.flat_loop,
              "What launches the levels on the flat route: automatic, graph, host");
-  add_launch_options(app, o.build);
+  add_launch_options(app, o.env);
   add_trace_option(app, o.files, o.trace);
   app.add_flag("--quiet", o.quiet, "No progress display");
   o.files.add_report(app, o.report);

@@ -27,10 +27,11 @@ struct spatial_command_line {
   unsigned nearest = 0, image_size = 1024;
   std::optional<double> within, cluster;
   std::vector<double> period;  ///< one number for all axes, or one for each
-  ramify::spatial_query_config query{};
-  ramify::spatial_cluster_config clusters;
+  ramify::spatial_query_options query;
+  std::uint32_t min_points = 1;  ///< in the ball around a core point
   bool verify = false, quiet = false;
   ramify::spatial_tree_options build;
+  ramify::environment env;
   file_options files;
 };
 

@@ -113,7 +113,7 @@ nlohmann::ordered_json to_json(const spatial_results& r, int dimensions,
   }
   if (o.cluster) {
     json["clusters"] = {{"radius", *o.cluster},
-                        {"min_points", o.clusters.min_points},
+                        {"min_points", o.min_points},
                         {"clusters", r.clusters.clusters},
                         {"core_points", r.clusters.core_points},
                         {"noise", r.clusters.noise},

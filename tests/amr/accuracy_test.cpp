@@ -34,13 +34,13 @@ namespace {
 
 setting wave(initial_kind family, bool subcycle, bool regridding, unsigned roots) {
   setting s;
-  s.config.step.subcycle = subcycle;
-  s.config.mesh.roots = {roots, roots, 1};
-  s.config.mesh.max_level = 1;
-  s.config.regrid.refine_above = 0.5;
-  s.config.regrid.coarsen_below = 0.45;
+  s.options.step.subcycle = subcycle;
+  s.options.mesh.roots = {roots, roots, 1};
+  s.options.mesh.max_level = 1;
+  s.options.regrid.refine_above = 0.5;
+  s.options.regrid.coarsen_below = 0.45;
   s.gamma = 5.0 / 3;
-  s.config.step.limiter = ramify::limiter::van_leer;  // the smoothest one
+  s.options.step.limiter = ramify::limiter::van_leer;  // the smoothest one
   s.initial = family;
   s.crests[0] = 1;
   s.crests[1] = 1;
@@ -52,12 +52,12 @@ setting wave(initial_kind family, bool subcycle, bool regridding, unsigned roots
     s.criterion = criterion_kind::value;
     s.offset = 1;
     s.scale = 1e6;
-    s.config.regrid.every = subcycle ? 1 : 2;
-    s.config.regrid.patience = 1;
+    s.options.regrid.every = subcycle ? 1 : 2;
+    s.options.regrid.patience = 1;
   } else {
     s.criterion = criterion_kind::box;
     s.boxes[0] = {{0.34, 0.34, 0}, {0.66, 0.66, 0}};
-    s.config.regrid.every = 0;
+    s.options.regrid.every = 0;
   }
   return s;
 }
@@ -101,7 +101,7 @@ BOOST_DATA_TEST_CASE(a_mesh_that_follows_a_wave_reduces_the_error, data::make({f
   double error[2];
   for (const int i : {0, 1}) {
     setting s = wave(initial_kind::sound, subcycle, true, 6);
-    s.config.mesh.max_level = i;
+    s.options.mesh.max_level = i;
     const auto run = start_run(s);
     run->advance_to(0.1);
     error[i] = error_against_exact(*run, s) / s.amplitude;
@@ -116,12 +116,12 @@ BOOST_AUTO_TEST_CASE(a_bump_returns_in_the_periodic_domain) {
   const auto error = [](int level, bool subcycle) {
     setting s;
     s.matter = matter::scalar_2d;
-    s.config.step.subcycle = subcycle;
-    s.config.mesh.roots = {4, 4, 1};
-    s.config.mesh.max_level = level;
-    s.config.regrid.refine_above = 0.03;
-    s.config.regrid.coarsen_below = 0.02;
-    s.config.regrid.every = 2;
+    s.options.step.subcycle = subcycle;
+    s.options.mesh.roots = {4, 4, 1};
+    s.options.mesh.max_level = level;
+    s.options.regrid.refine_above = 0.03;
+    s.options.regrid.coarsen_below = 0.02;
+    s.options.regrid.every = 2;
     s.criterion = criterion_kind::value;
     s.initial = initial_kind::gaussian;
     s.level = 0;
@@ -151,10 +151,10 @@ BOOST_AUTO_TEST_CASE(a_reversing_vortex_restores_the_initial_state) {
   for (const int i : {0, 1}) {
     setting s;
     s.matter = matter::scalar_2d;
-    s.config.mesh.roots = {4, 4, 1};
-    s.config.mesh.max_level = 1 + i;
-    s.config.regrid.refine_above = 0.02;
-    s.config.regrid.coarsen_below = 0.01;
+    s.options.mesh.roots = {4, 4, 1};
+    s.options.mesh.max_level = 1 + i;
+    s.options.regrid.refine_above = 0.02;
+    s.options.regrid.coarsen_below = 0.01;
     set_boundaries(s, boundary::reflecting);
     s.criterion = criterion_kind::value;
     s.flow = flow_kind::vortex;
@@ -188,13 +188,13 @@ BOOST_DATA_TEST_CASE(the_shock_tube_is_of_first_order, data::make({false, true})
   for (const int level : {0, 1, 2}) {
     if (level == 2 && !subcycle && !all_cases()) continue;
     setting s;
-    s.config.step.subcycle = subcycle;
-    s.config.mesh.roots = {4, 1, 1};
-    s.config.mesh.upper = {1, 0.25, 1};
-    s.config.mesh.max_level = level;
-    s.config.regrid.refine_above = 0.01;
-    s.config.regrid.coarsen_below = 0.005;
-    s.config.regrid.every = 2;
+    s.options.step.subcycle = subcycle;
+    s.options.mesh.roots = {4, 1, 1};
+    s.options.mesh.upper = {1, 0.25, 1};
+    s.options.mesh.max_level = level;
+    s.options.regrid.refine_above = 0.01;
+    s.options.regrid.coarsen_below = 0.005;
+    s.options.regrid.every = 2;
     set_boundaries(s, boundary::outflow);
     s.initial = initial_kind::sod;
     const auto run = start_run(s);
@@ -227,11 +227,11 @@ namespace {
 setting blast(matter what, int levels) {
   setting s;
   s.matter = what;
-  s.config.mesh.max_level = levels;
-  s.config.mesh.upper = {1.2, 1.2, 1.2};
-  for (auto& sides : s.config.mesh.sides) sides = {boundary::reflecting, boundary::outflow};
-  s.config.regrid.refine_above = 0.2;
-  s.config.regrid.coarsen_below = 0.1;
+  s.options.mesh.max_level = levels;
+  s.options.mesh.upper = {1.2, 1.2, 1.2};
+  for (auto& sides : s.options.mesh.sides) sides = {boundary::reflecting, boundary::outflow};
+  s.options.regrid.refine_above = 0.2;
+  s.options.regrid.coarsen_below = 0.1;
   s.initial = initial_kind::blast;
   s.variable = what == matter::gas_2d ? 3 : 4;  // pressure: the initial density is uniform
   s.width = what == matter::gas_2d ? 0.06 : 0.12;
@@ -290,7 +290,7 @@ BOOST_DATA_TEST_CASE(a_blast_has_its_energy_wherever_it_is,
       s.center[0] = 0.437;  // at no corner of a cell
       s.center[1] = 0.611;
       s.center[2] = 1.2 / 3;
-      s.config.mesh.roots = {1, 2, 1};
+      s.options.mesh.roots = {1, 2, 1};
       const auto run = start_run(s);
       const double ball = in_2d ? pi * radius * radius : 4 * pi / 3 * std::pow(radius, 3);
       const double cold = 1e-5 / 0.4 * ((in_2d ? 1.44 : 1.728) - ball);
@@ -327,7 +327,7 @@ BOOST_AUTO_TEST_CASE(the_mesh_saves_five_sixths_of_the_work_at_the_same_error) {
   if (effort() < 1) return;
   const double time = 0.04;
   setting fine = blast(matter::gas_2d, 0);
-  fine.config.mesh.roots = {16, 16, 1};
+  fine.options.mesh.roots = {16, 16, 1};
   double errors[2];
   std::uint64_t updates[2];
   for (const int i : {0, 1}) {

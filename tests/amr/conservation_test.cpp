@@ -19,13 +19,13 @@ namespace {
 setting box_of_gas(matter what, bool subcycle) {
   setting s;
   s.matter = what;
-  s.config.step.subcycle = subcycle;
-  s.config.mesh.max_level = what == matter::gas_2d ? 2 : 1;
-  s.config.mesh.roots = {what == matter::gas_2d ? 1u : 2u, 1, 1};
-  s.config.regrid.every = 4;
-  s.config.regrid.patience = 1;
-  s.config.regrid.refine_above = 0.5;
-  s.config.regrid.coarsen_below = 0.49;
+  s.options.step.subcycle = subcycle;
+  s.options.mesh.max_level = what == matter::gas_2d ? 2 : 1;
+  s.options.mesh.roots = {what == matter::gas_2d ? 1u : 2u, 1, 1};
+  s.options.regrid.every = 4;
+  s.options.regrid.patience = 1;
+  s.options.regrid.refine_above = 0.5;
+  s.options.regrid.coarsen_below = 0.49;
   s.criterion = criterion_kind::value;
   s.offset = what == matter::gas_2d ? 1.1 : 1.15;
   s.scale = 10;
@@ -91,7 +91,7 @@ BOOST_DATA_TEST_CASE(nothing_is_lost_in_three_dimensions, data::make({false, tru
 BOOST_DATA_TEST_CASE(without_flux_correction_something_is_lost, data::make({false, true}),
                      subcycle) {
   setting s = box_of_gas(matter::gas_2d, subcycle);
-  s.config.step.reflux = false;
+  s.options.step.reflux = false;
   const drift lost = drift_of(s, std::uint64_t(tests::cut_down(60, 8)));
   BOOST_TEST(lost.mass > 1e-8);
   BOOST_TEST(lost.momentum > 1e-8);
@@ -152,10 +152,10 @@ class mirror {
 setting central_blast(matter what, bool subcycle) {
   setting s;
   s.matter = what;
-  s.config.step.subcycle = subcycle;
-  s.config.mesh.max_level = what == matter::gas_2d ? 2 : 1;
-  s.config.mesh.roots = {2, 2, what == matter::gas_3d ? 2u : 1u};
-  s.config.mesh.lower = {-1, -1, -1};
+  s.options.step.subcycle = subcycle;
+  s.options.mesh.max_level = what == matter::gas_2d ? 2 : 1;
+  s.options.mesh.roots = {2, 2, what == matter::gas_3d ? 2u : 1u};
+  s.options.mesh.lower = {-1, -1, -1};
   set_boundaries(s, boundary::outflow);
   s.initial = initial_kind::blast;
   s.variable = what == matter::gas_2d ? 3 : 4;  // the initial density is uniform

@@ -17,26 +17,27 @@ namespace {
 
 using ramify::amr_criterion;
 using ramify::amr_fields;
-using ramify::amr_options;
 using ramify::amr_precision;
 using ramify::amr_problem;
+using ramify::amr_setup;
 using ramify::amr_simulation;
+
+const ramify::environment on_cpu{.backend = ramify::backend::cpu};
 
 constexpr amr_problem all_problems[] = {
     amr_problem::sod,         amr_problem::sedov,           amr_problem::kelvin_helmholtz,
     amr_problem::linear_wave, amr_problem::advect_gaussian, amr_problem::vortex_in_box};
 
-amr_options small(amr_problem problem, int dimensions) {
-  amr_options options = recommended_options(problem, dimensions);
-  options.backend = ramify::backend::cpu;
-  options.mesh.max_level = 1;
-  if (dimensions == 3) options.mesh.roots = {2, 2, 2};
-  return options;
+amr_setup small(amr_problem problem, int dimensions) {
+  amr_setup setup = recommended_setup(problem, dimensions);
+  setup.options.mesh.max_level = 1;
+  if (dimensions == 3) setup.options.mesh.roots = {2, 2, 2};
+  return setup;
 }
 
 /// Checks that a simulation is rejected with `text` in the message.
-void check_rejected(const amr_options& options, const std::string& text) {
-  BOOST_CHECK_EXCEPTION(amr_simulation{options}, std::invalid_argument,
+void check_rejected(const amr_setup& setup, const std::string& text) {
+  BOOST_CHECK_EXCEPTION(amr_simulation(setup, on_cpu), std::invalid_argument,
                         [&](const std::invalid_argument& e) {
                           const bool found = std::string(e.what()).find(text) != std::string::npos;
                           BOOST_TEST(found, e.what() << " does not contain " << text);
@@ -74,61 +75,64 @@ BOOST_AUTO_TEST_CASE(names_are_parsed_as_they_are_printed) {
 }
 
 BOOST_AUTO_TEST_CASE(bad_options_are_rejected_by_name) {
-  using ramify::recommended_options;
-  BOOST_CHECK_THROW(static_cast<void>(recommended_options(amr_problem::sod, 1)),
+  using ramify::recommended_setup;
+  BOOST_CHECK_THROW(static_cast<void>(recommended_setup(amr_problem::sod, 1)),
                     std::invalid_argument);
   const auto with = [](auto change) {
-    amr_options options = small(amr_problem::sod, 2);
-    change(options);
-    return options;
+    amr_setup setup = small(amr_problem::sod, 2);
+    change(setup);
+    return setup;
   };
-  check_rejected(with([](auto& o) { o.problem = amr_problem(9); }), "amr_options.problem");
-  check_rejected(with([](auto& o) { o.dimensions = 4; }), "amr_options.dimensions is 4");
-  check_rejected(with([](auto& o) { o.precision = amr_precision(2); }), "amr_options.precision");
-  check_rejected(with([](auto& o) { o.criterion = amr_criterion(2); }), "amr_options.criterion");
+  check_rejected(with([](auto& o) { o.problem = amr_problem(9); }), "amr_setup.problem");
+  check_rejected(with([](auto& o) { o.dimensions = 4; }), "amr_setup.dimensions is 4");
+  check_rejected(with([](auto& o) { o.precision = amr_precision(2); }), "amr_setup.precision");
+  check_rejected(with([](auto& o) { o.criterion = amr_criterion(2); }), "amr_setup.criterion");
   check_rejected(with([](auto& o) { o.criterion_variable = 4; }),
-                 "amr_options.criterion_variable is 4; it must be in [0, 3]");
-  check_rejected(with([](auto& o) { o.gradient_floor = -1; }), "amr_options.gradient_floor is -1");
-  check_rejected(with([](auto& o) { o.loehner_filter = NAN; }),
-                 "amr_options.loehner_filter is nan");
-  check_rejected(with([](auto& o) { o.gamma = 1; }), "amr_options.gamma is 1");
-  check_rejected(with([](auto& o) { o.gamma = 1e300; }), "amr_options.gamma is 1e+300");
+                 "amr_setup.criterion_variable is 4; it must be in [0, 3]");
+  check_rejected(with([](auto& o) { o.gradient_floor = -1; }), "amr_setup.gradient_floor is -1");
+  check_rejected(with([](auto& o) { o.loehner_filter = NAN; }), "amr_setup.loehner_filter is nan");
+  check_rejected(with([](auto& o) { o.gamma = 1; }), "amr_setup.gamma is 1");
+  check_rejected(with([](auto& o) { o.gamma = 1e300; }), "amr_setup.gamma is 1e+300");
   check_rejected(with([](auto& o) {
                    o.precision = amr_precision::float_;
                    o.gamma = 1 + 1e-9;
                  }),
-                 "amr_options.gamma is 1; it must be in [1 + 1e-5, 1e6]");
+                 "amr_setup.gamma is 1; it must be in [1 + 1e-5, 1e6]");
   check_rejected(with([](auto& o) { o.gradient_floor = 1e300; }),
-                 "amr_options.gradient_floor is 1e+300; it must be in [0, 1e30]");
+                 "amr_setup.gradient_floor is 1e+300; it must be in [0, 1e30]");
   check_rejected(with([](auto& o) {
-                   o.mesh.lower = {-1e300, -1e300, -1e300};
-                   o.mesh.upper = {1e300, 1e300, 1e300};
+                   o.options.mesh.lower = {-1e300, -1e300, -1e300};
+                   o.options.mesh.upper = {1e300, 1e300, 1e300};
                  }),
-                 "amr_mesh_config.lower[0] is -1e+300; it must be in [-1e90, 1e90]");
+                 "amr_options.mesh.lower[0] is -1e+300; it must be in [-1e90, 1e90]");
   check_rejected(with([](auto& o) {
-                   o.mesh.upper = {1e-200, 1e-200, 1};
+                   o.options.mesh.upper = {1e-200, 1e-200, 1};
                  }),
-                 "amr_mesh_config.upper[0] is 1e-200; it must be so far above lower that the "
+                 "amr_options.mesh.upper[0] is 1e-200; it must be so far above lower that the "
                  "finest cells have edges of at least 1e-90");
   check_rejected(with([](auto& o) {
-                   o.mesh.lower[1] = 1e17;
-                   o.mesh.upper[1] = 1e17 + 16;
+                   o.options.mesh.lower[1] = 1e17;
+                   o.options.mesh.upper[1] = 1e17 + 16;
                  }),
-                 "amr_mesh_config.upper[1] is 1e+17; it must be so far above lower that rounding");
+                 "amr_options.mesh.upper[1] is 1e+17; it must be so far above lower that rounding");
   check_rejected(with([](auto& o) {
                    o.precision = amr_precision::float_;
-                   o.mesh.upper[0] = 1e30;
+                   o.options.mesh.upper[0] = 1e30;
                  }),
-                 "amr_mesh_config.upper[0] is 1e+30; it must be in [-1e18, 1e18] for float");
-  check_rejected(with([](auto& o) { o.end_time = INFINITY; }), "amr_options.end_time is inf");
-  check_rejected(with([](auto& o) { o.mesh.roots[1] = 0; }), "amr_mesh_config.roots[1]");
-  check_rejected(with([](auto& o) { o.regrid.patience = 0; }), "amr_regrid_config.patience");
-  check_rejected(with([](auto& o) { o.regrid.launches.coarsening = 0; }),
-                 "amr_regrid_config.launches.coarsening");
-  check_rejected(with([](auto& o) { o.regrid.launches.threshold = 2; }),
-                 "amr_regrid_config.launches.threshold");
-  check_rejected(with([](auto& o) { o.step.cfl = 2; }), "amr_step_config.cfl");
-  check_rejected(with([](auto& o) { o.route = ramify::route(7); }), "run_options.route");
+                 "amr_options.mesh.upper[0] is 1e+30; it must be in [-1e18, 1e18] for float");
+  check_rejected(with([](auto& o) { o.end_time = INFINITY; }), "amr_setup.end_time is inf");
+  check_rejected(with([](auto& o) { o.options.mesh.roots[1] = 0; }), "amr_options.mesh.roots[1]");
+  check_rejected(with([](auto& o) { o.options.regrid.patience = 0; }),
+                 "amr_options.regrid.patience");
+  check_rejected(with([](auto& o) { o.options.regrid.launches.coarsening = 0; }),
+                 "amr_options.regrid.launches.coarsening");
+  check_rejected(with([](auto& o) { o.options.regrid.launches.threshold = 2; }),
+                 "amr_options.regrid.launches.threshold");
+  check_rejected(with([](auto& o) { o.options.step.cfl = 2; }), "amr_options.step.cfl");
+  BOOST_CHECK_EXCEPTION(amr_simulation(small(amr_problem::sod, 2), {.route = ramify::route(7)}),
+                        std::invalid_argument, [](const std::invalid_argument& e) {
+                          return std::string(e.what()).find("environment.route") == 0;
+                        });
   check_rejected(with([](auto& o) {
                    o = small(amr_problem::vortex_in_box, 2);
                    o.criterion_variable = 1;
@@ -144,9 +148,9 @@ BOOST_AUTO_TEST_CASE(every_problem_runs_in_both_dimensions_and_precisions,
       for (const auto precision : {amr_precision::double_, amr_precision::float_}) {
         if (tests::left_out(piece, 5)) continue;
         BOOST_TEST_CONTEXT(to_string(problem) << ' ' << dimensions << ' ' << to_string(precision)) {
-          amr_options options = small(problem, dimensions);
-          options.precision = precision;
-          amr_simulation flow(options);
+          amr_setup setup = small(problem, dimensions);
+          setup.precision = precision;
+          amr_simulation flow(setup, on_cpu);
           flow.advance(2);
           BOOST_TEST(flow.steps() == 2u);
           BOOST_TEST(flow.time() > 0);
@@ -156,7 +160,7 @@ BOOST_AUTO_TEST_CASE(every_problem_runs_in_both_dimensions_and_precisions,
           BOOST_TEST(flow.report().backend_reason == "requested");
 
           const auto mesh = flow.snapshot();
-          BOOST_TEST(mesh.fields == field_names(options, amr_fields::conserved),
+          BOOST_TEST(mesh.fields == field_names(setup, amr_fields::conserved),
                      boost::test_tools::per_element());
           BOOST_TEST(mesh.leaves.size() == flow.report().leaves);
           BOOST_TEST(mesh.values.size() ==
@@ -171,8 +175,8 @@ BOOST_AUTO_TEST_CASE(every_problem_runs_in_both_dimensions_and_precisions,
 
 BOOST_AUTO_TEST_CASE(primitive_values_are_those_of_the_conserved_ones,
                      *boost::unit_test::precondition(tests::not_under_thread_sanitizer)) {
-  const amr_options options = small(amr_problem::kelvin_helmholtz, 2);
-  amr_simulation flow(options);
+  const amr_setup setup = small(amr_problem::kelvin_helmholtz, 2);
+  amr_simulation flow(setup, on_cpu);
   flow.advance(3);
   const auto conserved = flow.snapshot();
   const auto primitive = flow.snapshot(amr_fields::primitive);
@@ -185,7 +189,7 @@ BOOST_AUTO_TEST_CASE(primitive_values_are_those_of_the_conserved_ones,
       const double kinetic = 0.5 * w(0) * (w(1) * w(1) + w(2) * w(2));
       const double off = std::abs(w(0) - u(0)) + std::abs(w(0) * w(1) - u(1)) +
                          std::abs(w(0) * w(2) - u(2)) +
-                         std::abs(w(3) / (options.gamma - 1) + kinetic - u(3));
+                         std::abs(w(3) / (setup.gamma - 1) + kinetic - u(3));
       if (!(off < 1e-13)) BOOST_ERROR("leaf " << leaf << ", cell " << cell << " is off by " << off);
     }
   }
@@ -193,7 +197,7 @@ BOOST_AUTO_TEST_CASE(primitive_values_are_those_of_the_conserved_ones,
 
 BOOST_AUTO_TEST_CASE(totals_are_the_sums_over_the_leaves_and_are_conserved,
                      *boost::unit_test::precondition(tests::not_under_thread_sanitizer)) {
-  amr_simulation flow(small(amr_problem::kelvin_helmholtz, 2));
+  amr_simulation flow(small(amr_problem::kelvin_helmholtz, 2), on_cpu);
   const auto first = flow.totals();
   flow.advance(8);
   const auto last = flow.totals();
@@ -224,11 +228,11 @@ BOOST_AUTO_TEST_CASE(a_blast_has_its_energy_on_each_mesh,
                      *boost::unit_test::precondition(tests::not_under_thread_sanitizer)) {
   const auto check = [](int dimensions, std::array<unsigned, 3> roots, int levels,
                         amr_precision precision, double tolerance) {
-    amr_options options = small(amr_problem::sedov, dimensions);
-    options.mesh.roots = roots;
-    options.mesh.max_level = levels;
-    options.precision = precision;
-    const amr_simulation blast(options);
+    amr_setup setup = small(amr_problem::sedov, dimensions);
+    setup.options.mesh.roots = roots;
+    setup.options.mesh.max_level = levels;
+    setup.precision = precision;
+    const amr_simulation blast(setup, on_cpu);
     const double off = blast.totals().back() / energy_of_blast(dimensions) - 1;
     BOOST_TEST_CONTEXT(dimensions << " dimensions, " << roots[0] << " x " << roots[1] << " x "
                                   << roots[2] << " blocks, " << levels << " levels") {
@@ -260,20 +264,20 @@ BOOST_AUTO_TEST_CASE(a_ball_has_its_volume_on_each_mesh,
   const double pi = 3.14159265358979323846;
   for (const int dimensions : {2, 3}) {
     for (const unsigned blocks : {1u, 3u}) {
-      amr_options options = small(amr_problem::vortex_in_box, dimensions);
-      options.mesh.roots = {blocks, 2 * blocks, blocks};
+      amr_setup setup = small(amr_problem::vortex_in_box, dimensions);
+      setup.options.mesh.roots = {blocks, 2 * blocks, blocks};
       const double ball = dimensions == 2 ? pi * 0.0225 : 4 * pi / 3 * 0.003375;
-      BOOST_TEST(std::abs(amr_simulation(options).totals()[0] / ball - 1) < 1e-13);
+      BOOST_TEST(std::abs(amr_simulation(setup, on_cpu).totals()[0] / ball - 1) < 1e-13);
     }
   }
 }
 
 BOOST_AUTO_TEST_CASE(huge_and_tiny_domains_have_their_volumes) {
   for (const double edge : {1e-80, 1e80}) {
-    amr_options options = small(amr_problem::sod, 3);
-    options.mesh.upper = {edge, edge, edge};
-    options.mesh.max_level = 0;
-    amr_simulation gas(options);
+    amr_setup setup = small(amr_problem::sod, 3);
+    setup.options.mesh.upper = {edge, edge, edge};
+    setup.options.mesh.max_level = 0;
+    amr_simulation gas(setup, on_cpu);
     gas.advance(2);
     // One side of the plane, with the density 1 or 0.125.
     const double mass = (edge < 0.5 ? 1 : 0.125) * edge * edge * edge;
@@ -285,13 +289,13 @@ BOOST_AUTO_TEST_CASE(huge_and_tiny_domains_have_their_volumes) {
 BOOST_AUTO_TEST_CASE(the_change_is_0_at_the_start_and_small_after_a_period,
                      *boost::unit_test::precondition(tests::not_under_thread_sanitizer)) {
   for (const amr_problem problem : {amr_problem::linear_wave, amr_problem::advect_gaussian}) {
-    const amr_options options = small(problem, 2);
-    amr_simulation flow(options);
+    const amr_setup setup = small(problem, 2);
+    amr_simulation flow(setup, on_cpu);
     for (const double change : flow.change_since_start()) BOOST_TEST(change < 1e-15);
-    flow.advance_to(return_time(options) / 2);
+    flow.advance_to(return_time(setup) / 2);
     const double halfway = flow.change_since_start()[0];
-    flow.advance_to(return_time(options));
-    BOOST_TEST(flow.time() == return_time(options));
+    flow.advance_to(return_time(setup));
+    BOOST_TEST(flow.time() == return_time(setup));
     BOOST_TEST(flow.change_since_start()[0] < halfway / 4);
   }
   BOOST_TEST(return_time(small(amr_problem::sedov, 3)) == 0);
@@ -300,10 +304,10 @@ BOOST_AUTO_TEST_CASE(the_change_is_0_at_the_start_and_small_after_a_period,
 BOOST_AUTO_TEST_CASE(a_saved_run_continues_with_the_same_bits,
                      *boost::unit_test::precondition(tests::not_under_thread_sanitizer)) {
   for (const auto precision : {amr_precision::double_, amr_precision::float_}) {
-    amr_options options = small(amr_problem::sod, 2);
-    options.mesh.max_level = 2;
-    options.precision = precision;
-    amr_simulation whole(options);
+    amr_setup setup = small(amr_problem::sod, 2);
+    setup.options.mesh.max_level = 2;
+    setup.precision = precision;
+    amr_simulation whole(setup, on_cpu);
     whole.advance(9);
     const ramify::amr_state kept = whole.state();
     BOOST_TEST(kept.steps == 9u);
@@ -311,8 +315,7 @@ BOOST_AUTO_TEST_CASE(a_saved_run_continues_with_the_same_bits,
     whole.advance(12);
 
     for (const auto route : {ramify::route::device, ramify::route::flat}) {
-      options.route = route;
-      amr_simulation later(options, kept);
+      amr_simulation later(setup, kept, {.backend = ramify::backend::cpu, .route = route});
       BOOST_TEST(later.steps() == 9u);
       later.advance(12);
       check_equal(later.snapshot(), whole.snapshot());
@@ -325,10 +328,10 @@ BOOST_AUTO_TEST_CASE(a_saved_run_continues_with_the_same_bits,
 
 BOOST_AUTO_TEST_CASE(a_state_of_another_run_is_rejected,
                      *boost::unit_test::precondition(tests::not_under_thread_sanitizer)) {
-  const amr_options options = small(amr_problem::sod, 2);
-  const ramify::amr_state kept = amr_simulation(options).state();
-  const auto rejected = [&](amr_options other, const ramify::amr_state& state, const char* text) {
-    BOOST_CHECK_EXCEPTION((amr_simulation{other, state}), std::invalid_argument,
+  const amr_setup setup = small(amr_problem::sod, 2);
+  const ramify::amr_state kept = amr_simulation(setup, on_cpu).state();
+  const auto rejected = [&](amr_setup other, const ramify::amr_state& state, const char* text) {
+    BOOST_CHECK_EXCEPTION((amr_simulation(other, state, on_cpu)), std::invalid_argument,
                           [&](const std::invalid_argument& e) {
                             BOOST_TEST_INFO(e.what());
                             return std::string(e.what()).find(text) != std::string::npos;
@@ -336,22 +339,22 @@ BOOST_AUTO_TEST_CASE(a_state_of_another_run_is_rejected,
   };
   rejected(small(amr_problem::sod, 3), kept, "dimensions");
   rejected(small(amr_problem::vortex_in_box, 2), kept, "variables");
-  amr_options other = options;
+  amr_setup other = setup;
   other.precision = amr_precision::float_;
   rejected(other, kept, "real_bytes");
-  other = options;
-  other.mesh.roots[0] = 3;
+  other = setup;
+  other.options.mesh.roots[0] = 3;
   rejected(other, kept, "roots");
   ramify::amr_state damaged = kept;
   damaged.values.pop_back();
-  rejected(options, damaged, "values");
+  rejected(setup, damaged, "values");
   damaged = kept;
   damaged.leaves.back() = damaged.leaves.front();
-  rejected(options, damaged, "occurs twice");
+  rejected(setup, damaged, "occurs twice");
 }
 
 BOOST_AUTO_TEST_CASE(a_simulation_can_be_moved) {
-  amr_simulation first(small(amr_problem::advect_gaussian, 2));
+  amr_simulation first(small(amr_problem::advect_gaussian, 2), on_cpu);
   first.advance(1);
   amr_simulation second(std::move(first));
   second.advance(1);
@@ -362,9 +365,9 @@ BOOST_AUTO_TEST_CASE(a_simulation_can_be_moved) {
 }
 
 BOOST_AUTO_TEST_CASE(a_mesh_that_reaches_its_limit_fails_with_amr_error) {
-  amr_options options = small(amr_problem::sedov, 2);
-  options.mesh.max_blocks = 4;
-  BOOST_CHECK_THROW(amr_simulation{options}, ramify::amr_error);
+  amr_setup setup = small(amr_problem::sedov, 2);
+  setup.options.mesh.max_blocks = 4;
+  BOOST_CHECK_THROW(amr_simulation(setup, on_cpu), ramify::amr_error);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Faults of a run name the place or the configuration's field.
+// Faults of a run name the place, or the field of the options or the environment.
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
+#include <cstddef>
 #include <functional>
 #include <limits>
 
@@ -28,8 +29,8 @@ BOOST_AUTO_TEST_SUITE(faults, *boost::unit_test::precondition(not_under_thread_s
 BOOST_DATA_TEST_CASE(an_invalid_initial_state_is_reported_with_its_place, data::make(routes),
                      taken) {
   setting s;
-  s.config.route = taken;
-  s.config.mesh.max_level = 1;
+  s.env.route = taken;
+  s.options.mesh.max_level = 1;
   s.initial = initial_kind::poisoned;
   s.center[0] = 0.8125;  // the center of cell (6, 2) of a block of 8
   s.center[1] = 0.3125;
@@ -43,9 +44,9 @@ BOOST_DATA_TEST_CASE(an_invalid_initial_state_is_reported_with_its_place, data::
 BOOST_DATA_TEST_CASE(an_initial_state_below_a_floor_is_reported,
                      data::make(routes) * data::make(subcycling), taken, subcycle) {
   setting s;
-  s.config.route = taken;
-  s.config.step.subcycle = subcycle;
-  s.config.mesh.max_level = 1;
+  s.env.route = taken;
+  s.options.step.subcycle = subcycle;
+  s.options.mesh.max_level = 1;
   s.criterion = criterion_kind::corner;
   s.initial = initial_kind::pulses;
   s.unit = 0x1p-80;
@@ -62,7 +63,7 @@ BOOST_DATA_TEST_CASE(an_initial_state_below_a_floor_is_reported,
 // Powers of two scale a flow without rounding.
 BOOST_AUTO_TEST_CASE(a_gas_in_other_units_has_the_same_flow) {
   setting s;
-  s.config.mesh.max_level = 2;
+  s.options.mesh.max_level = 2;
   s.criterion = criterion_kind::corner;
   s.initial = initial_kind::pulses;
   const auto run = start_run(s);
@@ -86,7 +87,7 @@ BOOST_AUTO_TEST_CASE(a_gas_in_other_units_has_the_same_flow) {
 // The square of the velocity overflows, or the pressure is lost in the kinetic energy.
 BOOST_DATA_TEST_CASE(an_initial_state_that_overflows_is_reported, data::make(routes), taken) {
   setting s;
-  s.config.route = taken;
+  s.env.route = taken;
   s.velocity[0] = 1e200;
   BOOST_CHECK_EXCEPTION(
       (void)start_run(s), amr_error,
@@ -103,12 +104,12 @@ BOOST_DATA_TEST_CASE(an_initial_state_that_overflows_is_reported, data::make(rou
 BOOST_DATA_TEST_CASE(a_state_that_becomes_invalid_is_reported_with_its_place,
                      data::make(routes) * data::make({false, true}), taken, subcycle) {
   setting s;
-  s.config.route = taken;
-  s.config.step.subcycle = subcycle;
-  s.config.step.cfl = 1;
-  s.config.mesh.max_level = 1;
-  s.config.mesh.roots = {2, 1, 1};
-  s.config.mesh.upper = {2, 1, 1};
+  s.env.route = taken;
+  s.options.step.subcycle = subcycle;
+  s.options.step.cfl = 1;
+  s.options.mesh.max_level = 1;
+  s.options.mesh.roots = {2, 1, 1};
+  s.options.mesh.upper = {2, 1, 1};
   set_boundaries(s, boundary::outflow);
   s.initial = initial_kind::tearing;
   s.center[0] = 0.96875;
@@ -143,56 +144,67 @@ BOOST_AUTO_TEST_CASE(where_nothing_moves_there_is_no_time_step) {
   BOOST_TEST(run->steps() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(each_field_of_the_configuration_is_validated) {
-  using change = std::function<void(ramify::amr_config&)>;
+BOOST_AUTO_TEST_CASE(each_field_of_the_options_is_validated) {
+  using change = std::function<void(ramify::amr_options&)>;
   const auto refuse = [](matter what, const std::string& reason, const change& spoil) {
     setting s;
     s.matter = what;
-    spoil(s.config);
+    spoil(s.options);
     BOOST_CHECK_EXCEPTION((void)start_run(s), std::invalid_argument, names(reason));
   };
   const auto refuse_2d = [&](const std::string& reason, const change& spoil) {
     refuse(matter::scalar_2d, reason, spoil);
   };
-  using ramify::amr_config;
-  refuse_2d("amr_config.flat_loop is none of the enumerators",
-            [](amr_config& c) { c.flat_loop = static_cast<ramify::flat_loop>(7); });
-  refuse_2d("roots[0] is 0", [](amr_config& c) { c.mesh.roots[0] = 0; });
-  refuse_2d("roots[1] is 4097", [](amr_config& c) { c.mesh.roots[1] = 4097; });
-  refuse_2d("10^7 blocks", [](amr_config& c) { c.mesh.roots = {4096, 4096, 1}; });
-  refuse(matter::scalar_3d, "roots[2] is 0", [](amr_config& c) { c.mesh.roots[2] = 0; });
-  refuse_2d("lower[0] is nan", [](amr_config& c) { c.mesh.lower[0] = no_number; });
-  refuse_2d("upper[1] is 0", [](amr_config& c) { c.mesh.upper[1] = 0; });
+  using ramify::amr_options;
+  refuse_2d("roots[0] is 0", [](amr_options& o) { o.mesh.roots[0] = 0; });
+  refuse_2d("roots[1] is 4097", [](amr_options& o) { o.mesh.roots[1] = 4097; });
+  refuse_2d("10^7 blocks", [](amr_options& o) { o.mesh.roots = {4096, 4096, 1}; });
+  refuse(matter::scalar_3d, "roots[2] is 0", [](amr_options& o) { o.mesh.roots[2] = 0; });
+  refuse_2d("lower[0] is nan", [](amr_options& o) { o.mesh.lower[0] = no_number; });
+  refuse_2d("upper[1] is 0", [](amr_options& o) { o.mesh.upper[1] = 0; });
   refuse_2d("upper[1] is 1e+300; it must be in [-1e90, 1e90]",
-            [](amr_config& c) { c.mesh.upper[1] = 1e300; });
-  refuse_2d("upper[1] is inf", [](amr_config& c) { c.mesh.upper[1] = infinity; });
-  refuse_2d("sides[0]", [](amr_config& c) { c.mesh.sides[0][0] = boundary::outflow; });
-  refuse_2d("sides[1] is 7", [](amr_config& c) { c.mesh.sides[1][1] = boundary(7); });
+            [](amr_options& o) { o.mesh.upper[1] = 1e300; });
+  refuse_2d("upper[1] is inf", [](amr_options& o) { o.mesh.upper[1] = infinity; });
+  refuse_2d("sides[0]", [](amr_options& o) { o.mesh.sides[0][0] = boundary::outflow; });
+  refuse_2d("sides[1] is 7", [](amr_options& o) { o.mesh.sides[1][1] = boundary(7); });
   refuse_2d("balance is none of the enumerators",
-            [](amr_config& c) { c.mesh.balance = ramify::balance(5); });
-  refuse_2d("max_level is -1", [](amr_config& c) { c.mesh.max_level = -1; });
-  refuse_2d("max_level is 19", [](amr_config& c) { c.mesh.max_level = 19; });
-  refuse_2d("max_blocks is 3", [](amr_config& c) {
-    c.mesh.roots = {2, 2, 1};
-    c.mesh.max_blocks = 3;
+            [](amr_options& o) { o.mesh.balance = ramify::balance(5); });
+  refuse_2d("max_level is -1", [](amr_options& o) { o.mesh.max_level = -1; });
+  refuse_2d("max_level is 19", [](amr_options& o) { o.mesh.max_level = 19; });
+  refuse_2d("max_blocks is 3", [](amr_options& o) {
+    o.mesh.roots = {2, 2, 1};
+    o.mesh.max_blocks = 3;
   });
-  refuse_2d("refine_above is -1", [](amr_config& c) { c.regrid.refine_above = -1; });
-  refuse_2d("refine_above is nan", [](amr_config& c) { c.regrid.refine_above = no_number; });
-  refuse_2d("coarsen_below is 2", [](amr_config& c) { c.regrid.coarsen_below = 2; });
-  refuse_2d("coarsen_below is nan", [](amr_config& c) { c.regrid.coarsen_below = no_number; });
-  refuse_2d("patience is 0", [](amr_config& c) { c.regrid.patience = 0; });
-  refuse_2d("cfl is 0", [](amr_config& c) { c.step.cfl = 0; });
-  refuse_2d("cfl is 1.5", [](amr_config& c) { c.step.cfl = 1.5; });
-  refuse_2d("cfl is nan", [](amr_config& c) { c.step.cfl = no_number; });
+  refuse_2d("refine_above is -1", [](amr_options& o) { o.regrid.refine_above = -1; });
+  refuse_2d("refine_above is nan", [](amr_options& o) { o.regrid.refine_above = no_number; });
+  refuse_2d("coarsen_below is 2", [](amr_options& o) { o.regrid.coarsen_below = 2; });
+  refuse_2d("coarsen_below is nan", [](amr_options& o) { o.regrid.coarsen_below = no_number; });
+  refuse_2d("patience is 0", [](amr_options& o) { o.regrid.patience = 0; });
+  refuse_2d("cfl is 0", [](amr_options& o) { o.step.cfl = 0; });
+  refuse_2d("cfl is 1.5", [](amr_options& o) { o.step.cfl = 1.5; });
+  refuse_2d("cfl is nan", [](amr_options& o) { o.step.cfl = no_number; });
   refuse_2d("limiter is none of the enumerators",
-            [](amr_config& c) { c.step.limiter = ramify::limiter(9); });
-  refuse_2d("route", [](amr_config& c) { c.route = route(9); });
+            [](amr_options& o) { o.step.limiter = ramify::limiter(9); });
   // In two dimensions the third axis is not read.
   setting s;
   s.matter = matter::scalar_2d;
-  s.config.mesh.roots[2] = 0;
-  s.config.mesh.upper[2] = no_number;
+  s.options.mesh.roots[2] = 0;
+  s.options.mesh.upper[2] = no_number;
   BOOST_TEST(start_run(s)->report().leaves == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(the_environment_is_validated) {
+  const auto refuse = [](const std::string& reason, const ramify::environment& env) {
+    setting s;
+    s.matter = matter::scalar_2d;
+    s.env = env;
+    BOOST_CHECK_EXCEPTION((void)start_run(s), std::invalid_argument, names(reason));
+  };
+  refuse("environment.route is none of the enumerators", {.route = route(9)});
+  refuse("environment.flat_loop is none of the enumerators",
+         {.flat_loop = static_cast<ramify::flat_loop>(7)});
+  std::byte memory[1]{};
+  refuse("environment.memory must be empty", {.memory = {memory, sizeof memory}});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

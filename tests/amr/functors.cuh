@@ -216,7 +216,7 @@ struct criterion_of {
 
   explicit criterion_of(const setting& of) : s(of) {
     for (std::size_t axis = 0; axis < dim; ++axis) {
-      const amr_mesh_config& mesh = of.config.mesh;
+      const amr_options::mesh_fields& mesh = of.options.mesh;
       lower[axis] = mesh.lower[axis];
       root_edge[axis] = (mesh.upper[axis] - mesh.lower[axis]) / double(mesh.roots[axis]);
     }

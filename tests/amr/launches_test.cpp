@@ -43,7 +43,7 @@ namespace {
 
 setting small(route taken, bool subcycle, matter what = matter::scalar_2d) {
   setting s = lively(what, subcycle);
-  s.config.route = taken;
+  s.env.route = taken;
   return s;
 }
 
@@ -57,13 +57,13 @@ mesh_snapshot after(const setting& s, std::uint64_t steps) {
 setting growing(route taken) {
   setting s;
   s.matter = matter::scalar_2d;
-  s.config.route = taken;
-  s.config.mesh.roots = {8, 8, 1};
-  s.config.mesh.max_level = 2;
-  s.config.mesh.lower = {-1, -1, 0};
+  s.env.route = taken;
+  s.options.mesh.roots = {8, 8, 1};
+  s.options.mesh.max_level = 2;
+  s.options.mesh.lower = {-1, -1, 0};
   set_boundaries(s, ramify::boundary::outflow);
-  s.config.regrid.every = 1;
-  s.config.regrid.refine_above = 0.5;
+  s.options.regrid.every = 1;
+  s.options.regrid.refine_above = 0.5;
   s.criterion = criterion_kind::value;  // everywhere, as soon as the scalar is large enough
   s.flow = flow_kind::expanding;
   s.rate = -1;
@@ -136,11 +136,11 @@ BOOST_DATA_TEST_CASE(a_mesh_without_memory_keeps_its_regrid, data::make(routes),
   BOOST_TEST(reserved->report().scratch_bytes == after_it);
   BOOST_TEST(same_bits(expected, reserved->snapshot()));
   // 2. A limit stops the run, again and again, with the mesh of the last step.
-  s.config.mesh.max_blocks = 1000;
+  s.options.mesh.max_blocks = 1000;
   const auto limited = start_run(s);
   for (int again = 0; again < 3; ++again) {
     BOOST_CHECK_EXCEPTION(limited->advance(4), ramify::amr_error,
-                          names("more than amr_mesh_config.max_blocks, which is 1000"));
+                          names("more than amr_options.mesh.max_blocks, which is 1000"));
     const mesh_snapshot mesh = limited->snapshot();
     BOOST_TEST(tiling_fault(mesh) == "");
     BOOST_TEST(mesh.leaves.size() == 256u);
@@ -189,14 +189,14 @@ BOOST_DATA_TEST_CASE(a_mesh_grows_less_where_memory_is_short, data::make(routes)
 BOOST_AUTO_TEST_CASE(a_graph_is_refused_where_there_is_none,
                      *boost::unit_test::precondition(on_the_executor)) {
   setting s = small(route::flat, false);
-  s.config.flat_loop = flat_loop::graph;
+  s.env.flat_loop = flat_loop::graph;
   BOOST_CHECK_EXCEPTION((void)start_run(s), ramify::unavailable,
-                        names("amr_config.flat_loop graph is not available"));
+                        names("environment.flat_loop graph is not available"));
 }
 
 BOOST_AUTO_TEST_CASE(the_loop_of_the_host_is_reported) {
   setting s = small(route::flat, false);
-  s.config.flat_loop = flat_loop::host;
+  s.env.flat_loop = flat_loop::host;
   const auto run = start_run(s);
   run->advance(4);
   BOOST_TEST((run->report().looped_by == flat_loop::host));
@@ -208,16 +208,16 @@ BOOST_AUTO_TEST_CASE(the_loop_of_the_host_is_reported) {
 BOOST_DATA_TEST_CASE(a_graph_takes_the_same_steps, data::make(subcycling), subcycle) {
   for (const matter what : {matter::scalar_2d, matter::gas_2d, matter::gas_3d}) {
     setting s = small(route::flat, subcycle, what);
-    s.config.flat_loop = flat_loop::host;
+    s.env.flat_loop = flat_loop::host;
     const mesh_snapshot expected = after(s, 11);
-    s.config.flat_loop = flat_loop::graph;
+    s.env.flat_loop = flat_loop::graph;
     const auto run = start_run(s);
     run->advance(11);
     BOOST_TEST(same_bits(expected, run->snapshot()));
     BOOST_TEST((run->report().looped_by == flat_loop::graph));
     BOOST_TEST(run->report().graph_grids >= 11u * 4);  // four grids a step
     // Automatic: the host launches all steps.
-    s.config.flat_loop = flat_loop::automatic;
+    s.env.flat_loop = flat_loop::automatic;
     const auto automatic = start_run(s);
     automatic->advance(11);
     BOOST_TEST(same_bits(expected, automatic->snapshot()));
@@ -260,10 +260,10 @@ BOOST_DATA_TEST_CASE(captured_steps_of_the_device_route,
 BOOST_DATA_TEST_CASE(captured_steps_of_the_flat_route,
                      data::make(subcycling) * data::make({false, true}), subcycle, get_each) {
   setting s = small(route::flat, subcycle);
-  s.config.regrid.every = 0;
+  s.options.regrid.every = 0;
   expect_captured(s, 4, get_each);
   // A regrid is due in the second launch: get() completes the steps.
-  s.config.regrid.every = 5;
+  s.options.regrid.every = 5;
   expect_captured(s, 4, get_each);
 }
 
@@ -293,11 +293,11 @@ BOOST_AUTO_TEST_CASE(steps_that_cannot_be_captured_are_refused) {
     BOOST_TEST(run->steps() == 1u);
   };
   refuse(2, "regrids, one every 2 steps");
-  s.config.regrid.every = 0;
-  s.config.flat_loop = flat_loop::host;
+  s.options.regrid.every = 0;
+  s.env.flat_loop = flat_loop::host;
   refuse(2, "one by one");
-  s.config.pending_launches = 2048;
-  refuse(2, "amr_config.pending_launches");
+  s.env.pending_launches = 2048;
+  refuse(2, "a change of the pending-launch limit");
 }
 
 BOOST_AUTO_TEST_CASE(a_captured_mesh_does_not_grow) {

@@ -35,20 +35,20 @@ inline constexpr ramify::route routes[] = {ramify::route::device, ramify::route:
 
 /// Sets the boundary condition of all sides of the domain.
 inline void set_boundaries(setting& s, ramify::boundary what) {
-  for (auto& sides : s.config.mesh.sides) sides = {what, what};
+  for (auto& sides : s.options.mesh.sides) sides = {what, what};
 }
 
 /// A setting with a small mesh, in which blocks are refined and coarsened within lively_steps().
 inline setting lively(matter what, bool subcycle) {
   setting s;
   s.matter = what;
-  s.config.step.subcycle = subcycle;
-  s.config.mesh.roots = {2, 1, 1};
-  s.config.mesh.max_level = what == matter::gas_3d || effort() < 0.1 ? 1 : 2;
-  s.config.regrid.every = subcycle ? 1 : 2;
-  s.config.regrid.patience = 1;
-  s.config.regrid.refine_above = 0.5;
-  s.config.regrid.coarsen_below = 0.49;
+  s.options.step.subcycle = subcycle;
+  s.options.mesh.roots = {2, 1, 1};
+  s.options.mesh.max_level = what == matter::gas_3d || effort() < 0.1 ? 1 : 2;
+  s.options.regrid.every = subcycle ? 1 : 2;
+  s.options.regrid.patience = 1;
+  s.options.regrid.refine_above = 0.5;
+  s.options.regrid.coarsen_below = 0.49;
   s.criterion = criterion_kind::value;
   s.scale = 10;
   const bool is_gas = what == matter::gas_2d || what == matter::gas_3d;
@@ -66,7 +66,7 @@ inline setting lively(matter what, bool subcycle) {
 inline std::uint64_t lively_steps(const setting& s) {
   if (effort() < 1 || s.matter == matter::gas_3d) return 2;
   const bool is_gas = s.matter == matter::gas_2d;
-  return s.config.step.subcycle ? (is_gas ? 4 : 6) : 16;
+  return s.options.step.subcycle ? (is_gas ? 4 : 6) : 16;
 }
 
 /// Returns the Morton code of a leaf in its root block: the bits of its index on the finest level,
@@ -153,7 +153,7 @@ inline std::string balance_fault(const ramify::mesh_snapshot& mesh, const settin
       bool touch = true;
       for (std::size_t axis = 0; axis < std::size_t(mesh.dimensions); ++axis) {
         const std::int64_t all = std::int64_t{mesh.roots[axis]} << finest;
-        const bool periodic = s.config.mesh.sides[axis][0] == ramify::boundary::periodic;
+        const bool periodic = s.options.mesh.sides[axis][0] == ramify::boundary::periodic;
         bool overlap = false;
         bool adjacent = false;
         for (const std::int64_t image : {std::int64_t{0}, all, -all}) {
@@ -179,7 +179,7 @@ inline std::string balance_fault(const ramify::mesh_snapshot& mesh, const settin
 /// Returns the codimension for balance_fault() that the setting configures.
 inline int codimension_of(const setting& s) {
   const int dimensions = dimensions_of(s.matter);
-  switch (s.config.mesh.balance) {
+  switch (s.options.mesh.balance) {
     case ramify::balance::face: return 1;
     case ramify::balance::edge: return 2;
     case ramify::balance::corner: return dimensions;

@@ -19,11 +19,11 @@ namespace {
 setting by_rule(matter what, criterion_kind rule, int level, balance kind, route taken) {
   setting s;
   s.matter = what;
-  s.config.mesh.max_level = level;
-  s.config.mesh.balance = kind;
-  s.config.route = taken;
-  s.config.regrid.refine_above = 1;
-  s.config.regrid.coarsen_below = 0.5;
+  s.options.mesh.max_level = level;
+  s.options.mesh.balance = kind;
+  s.env.route = taken;
+  s.options.regrid.refine_above = 1;
+  s.options.regrid.coarsen_below = 0.5;
   s.criterion = rule;
   s.depth = level;
   set_boundaries(s, boundary::outflow);
@@ -155,7 +155,7 @@ BOOST_DATA_TEST_CASE(any_grid_of_root_blocks_is_tiled_and_balanced, data::make(t
                                     << ", balance " << int(kind) << ", side " << int(side)) {
           const int level = tests::effort() < 1 ? 2 : dimensions_of(of.what) == 2 ? 5 : 4;
           setting s = by_rule(of.what, criterion_kind::point, level, kind, taken);
-          s.config.mesh.roots = of.roots;
+          s.options.mesh.roots = of.roots;
           set_boundaries(s, side);
           const auto run = start_run(s);
           const mesh_snapshot mesh = run->snapshot();
@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(a_mesh_may_have_only_roots) {
   for (const int level : {0, 3}) {
     setting s =
         by_rule(matter::scalar_2d, criterion_kind::nowhere, level, balance::face, route::device);
-    s.config.mesh.roots = {3, 2, 1};
+    s.options.mesh.roots = {3, 2, 1};
     s.velocity[0] = 1;
     const auto run = start_run(s);
     run->advance(3);
@@ -207,17 +207,17 @@ BOOST_DATA_TEST_CASE(the_memory_grows_during_a_run, data::make(tests::routes), t
   if (tests::effort() < 1) return;
   setting s;
   s.matter = matter::scalar_2d;
-  s.config.route = taken;
-  s.config.mesh.roots = {8, 8, 1};
-  s.config.mesh.max_level = 2;
-  s.config.regrid.every = 1;
-  s.config.regrid.refine_above = 0.5;
-  s.config.regrid.coarsen_below = 0.1;
+  s.env.route = taken;
+  s.options.mesh.roots = {8, 8, 1};
+  s.options.mesh.max_level = 2;
+  s.options.regrid.every = 1;
+  s.options.regrid.refine_above = 0.5;
+  s.options.regrid.coarsen_below = 0.1;
   s.criterion = criterion_kind::value;  // everywhere, as soon as the scalar is large enough
   s.flow = tests::flow_kind::expanding;
   s.rate = -1;
   s.level = 0.49;
-  s.config.mesh.lower = {-1, -1, 0};
+  s.options.mesh.lower = {-1, -1, 0};
   set_boundaries(s, boundary::outflow);
   const auto run = start_run(s);
   BOOST_TEST(run->report().leaves == 64u);
@@ -230,7 +230,7 @@ BOOST_DATA_TEST_CASE(the_memory_grows_during_a_run, data::make(tests::routes), t
   BOOST_TEST(level > 0.5);
   BOOST_TEST(
       std::ranges::all_of(mesh.values, [&](double q) { return std::abs(q - level) < 1e-12; }));
-  s.config.route = taken == route::device ? route::flat : route::device;
+  s.env.route = taken == route::device ? route::flat : route::device;
   const auto other = start_run(s);
   other->advance(4);
   BOOST_TEST(same_bits(mesh, other->snapshot()));
@@ -241,13 +241,13 @@ BOOST_DATA_TEST_CASE(too_many_blocks_are_an_error_with_the_limit, data::make(tes
   setting s = by_rule(matter::scalar_2d, criterion_kind::everywhere, 4, balance::face, taken);
   for (const std::size_t most : {1u, 4u, 84u, 340u}) {
     if (effort() < 1 && most > 4) return;
-    s.config.mesh.max_blocks = most;
+    s.options.mesh.max_blocks = most;
     tests::expect_error<ramify::amr_error>(
         [&] { (void)start_run(s); },
-        "more than amr_mesh_config.max_blocks, which is " + std::to_string(most));
+        "more than amr_options.mesh.max_blocks, which is " + std::to_string(most));
     BOOST_TEST(launch_slots_in_use() == 0u);
   }
-  s.config.mesh.max_blocks = 341;
+  s.options.mesh.max_blocks = 341;
   const auto run = start_run(s);
   BOOST_TEST(run->report().leaves == 256u);
   BOOST_TEST(run->report().peak_blocks == 341u);
@@ -261,11 +261,11 @@ namespace {
 setting fading(route taken) {
   setting s;
   s.matter = matter::scalar_2d;
-  s.config.route = taken;
-  s.config.mesh.max_level = 2;
-  s.config.mesh.lower = {-1, -1, 0};
+  s.env.route = taken;
+  s.options.mesh.max_level = 2;
+  s.options.mesh.lower = {-1, -1, 0};
   set_boundaries(s, boundary::outflow);
-  s.config.regrid.every = 1;
+  s.options.regrid.every = 1;
   s.flow = tests::flow_kind::expanding;
   s.rate = 1;
   s.criterion = criterion_kind::value;
@@ -280,9 +280,9 @@ BOOST_DATA_TEST_CASE(an_idle_mesh_is_coarsened_to_its_roots_with_patience,
                      data::make(tests::routes) * data::make({1, 2, 5}), taken, patience) {
   if (effort() < 0.1 && (patience != 2 || taken == route::flat)) return;
   setting s = fading(taken);
-  s.config.regrid.refine_above = 0.9;
-  s.config.regrid.coarsen_below = 0.5;
-  s.config.regrid.patience = unsigned(patience);
+  s.options.regrid.refine_above = 0.9;
+  s.options.regrid.coarsen_below = 0.5;
+  s.options.regrid.patience = unsigned(patience);
   const auto run = start_run(s);
   BOOST_TEST(run->report().leaves == 16u);
   int quiet = 0;
@@ -309,8 +309,8 @@ BOOST_DATA_TEST_CASE(an_idle_mesh_is_coarsened_to_its_roots_with_patience,
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::not_under_thread_sanitizer))
 BOOST_AUTO_TEST_CASE(between_the_thresholds_the_mesh_does_not_change) {
   setting s = fading(route::flat);
-  s.config.regrid.refine_above = 0.9;
-  s.config.regrid.coarsen_below = 0.0;
+  s.options.regrid.refine_above = 0.9;
+  s.options.regrid.coarsen_below = 0.0;
   const auto run = start_run(s);
   run->advance(20);
   BOOST_TEST(run->snapshot().values.front() < 0.4);
@@ -322,9 +322,9 @@ BOOST_AUTO_TEST_CASE(between_the_thresholds_the_mesh_does_not_change) {
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::not_under_thread_sanitizer))
 BOOST_AUTO_TEST_CASE(with_every_0_the_mesh_does_not_change) {
   setting s = fading(route::device);
-  s.config.regrid.refine_above = 0.9;
-  s.config.regrid.coarsen_below = 0.5;
-  s.config.regrid.every = 0;
+  s.options.regrid.refine_above = 0.9;
+  s.options.regrid.coarsen_below = 0.5;
+  s.options.regrid.every = 0;
   const auto run = start_run(s);
   run->advance(30);
   BOOST_TEST(run->snapshot().values.front() < 0.4);
@@ -338,14 +338,14 @@ BOOST_DATA_TEST_CASE(a_mesh_follows_a_hump_that_leaves_the_domain,
   if (effort() < 0.1 && (taken == route::flat || !subcycle)) return;
   setting s;
   s.matter = matter::scalar_2d;
-  s.config.route = taken;
-  s.config.step.subcycle = subcycle;
-  s.config.mesh.max_level = tests::effort() < 1 ? 2 : 3;
-  s.config.mesh.roots = {2, 1, 1};
-  s.config.mesh.upper = {2, 1, 1};
-  s.config.regrid.every = subcycle ? 1 : 2;
-  s.config.regrid.refine_above = 0.02;
-  s.config.regrid.coarsen_below = 0.01;
+  s.env.route = taken;
+  s.options.step.subcycle = subcycle;
+  s.options.mesh.max_level = tests::effort() < 1 ? 2 : 3;
+  s.options.mesh.roots = {2, 1, 1};
+  s.options.mesh.upper = {2, 1, 1};
+  s.options.regrid.every = subcycle ? 1 : 2;
+  s.options.regrid.refine_above = 0.02;
+  s.options.regrid.coarsen_below = 0.01;
   s.criterion = criterion_kind::value;
   s.initial = initial_kind::hump;
   s.width = 0.2;
@@ -354,12 +354,12 @@ BOOST_DATA_TEST_CASE(a_mesh_follows_a_hump_that_leaves_the_domain,
   s.level = 0;
   set_boundaries(s, boundary::outflow);
   const auto run = start_run(s);
-  BOOST_TEST(run->report().finest_level == s.config.mesh.max_level);
+  BOOST_TEST(run->report().finest_level == s.options.mesh.max_level);
   const int pieces = tests::effort() < 1 ? 2 : 8;
   for (int piece = 1; piece <= pieces; ++piece) {
     run->advance_to(0.125 * piece);
     expect_valid_mesh(run->snapshot(), s);
-    BOOST_TEST(run->report().finest_level == s.config.mesh.max_level);
+    BOOST_TEST(run->report().finest_level == s.options.mesh.max_level);
   }
   if (effort() < 1) return;
   run->advance_to(4);

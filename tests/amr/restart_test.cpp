@@ -19,8 +19,8 @@ namespace {
 
 setting changing(matter what, bool subcycle) {
   setting s = lively(what, subcycle);
-  s.config.regrid.every = 2;
-  s.config.regrid.patience = 2;
+  s.options.regrid.every = 2;
+  s.options.regrid.patience = 2;
   return s;
 }
 
@@ -68,7 +68,7 @@ BOOST_DATA_TEST_CASE(a_restored_run_continues_with_the_same_bits,
     if (effort() < 1 && step != 3) continue;
     BOOST_TEST_CONTEXT("after " << step << " steps") {
       setting other_route = s;
-      other_route.config.route = step % 2 == 0 ? route::flat : route::device;
+      other_route.env.route = step % 2 == 0 ? route::flat : route::device;
       const auto run = resume_run(other_route, states[step]);
       BOOST_TEST(run->steps() == step);
       BOOST_TEST(run->time() == states[step].time);
@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(a_changed_state_changes_the_bits,
 
 BOOST_AUTO_TEST_CASE(damaged_states_are_rejected_with_the_reason) {
   setting s = changing(matter::gas_2d, false);
-  s.config.mesh.max_level = 2;
+  s.options.mesh.max_level = 2;
   const amr_state valid = a_state(s);
   const std::size_t finest =
       std::size_t(std::ranges::max_element(valid.leaves, {}, &ramify::block_position::level) -
@@ -154,12 +154,12 @@ BOOST_AUTO_TEST_CASE(damaged_states_are_rejected_with_the_reason) {
 BOOST_AUTO_TEST_CASE(a_mesh_above_the_limit_is_rejected) {
   setting s;
   s.matter = matter::scalar_2d;
-  s.config.mesh.max_level = 5;
+  s.options.mesh.max_level = 5;
   s.criterion = criterion_kind::everywhere;
   s.velocity[0] = 1;
   const amr_state state = start_run(s)->save();  // 1365 blocks
   BOOST_TEST(resume_run(s, state)->report().blocks == 1365u);
-  s.config.mesh.max_blocks = 1200;
+  s.options.mesh.max_blocks = 1200;
   BOOST_CHECK_EXCEPTION((void)resume_run(s, state), ramify::amr_error,
                         names("max_blocks, which is 1200"));
 }
@@ -168,16 +168,16 @@ BOOST_AUTO_TEST_CASE(a_mesh_above_the_limit_is_rejected) {
 BOOST_AUTO_TEST_CASE(a_mesh_that_is_not_balanced_is_rejected) {
   setting s;
   s.matter = matter::scalar_2d;
-  s.config.mesh.max_level = 4;
+  s.options.mesh.max_level = 4;
   s.criterion = criterion_kind::point;
-  s.config.regrid.refine_above = 1;
+  s.options.regrid.refine_above = 1;
   s.velocity[0] = 1;
   const amr_state by_faces = start_run(s)->save();
-  s.config.mesh.balance = ramify::balance::corner;
+  s.options.mesh.balance = ramify::balance::corner;
   BOOST_CHECK_EXCEPTION((void)resume_run(s, by_faces), std::invalid_argument,
                         names("is too coarse for the children of its neighbor"));
   const amr_state by_corners = start_run(s)->save();
-  s.config.mesh.balance = ramify::balance::face;
+  s.options.mesh.balance = ramify::balance::face;
   const auto run = resume_run(s, by_corners);
   BOOST_TEST(run->report().leaves == by_corners.leaves.size());
 }

@@ -18,7 +18,7 @@ namespace {
 
 setting busy(matter what, route taken, bool subcycle) {
   setting s = lively(what, subcycle);
-  s.config.route = taken;
+  s.env.route = taken;
   return s;
 }
 
@@ -74,8 +74,8 @@ BOOST_AUTO_TEST_CASE(launch_granularity_changes_no_bit) {
   const auto flat = take(busy(matter::gas_2d, route::flat, false), 4);
   const auto grids = [&](granularity grain, unsigned coarsening, std::size_t limit = 0) {
     setting s = busy(matter::gas_2d, route::device, false);
-    s.config.regrid.launches = {grain, 0, coarsening};
-    s.config.pending_launches = limit;
+    s.options.regrid.launches = {grain, 0, coarsening};
+    s.env.pending_launches = limit;
     const auto run = take(s, 4);
     BOOST_TEST((run->report().taken == route::device));
     BOOST_TEST(same_bits(run->snapshot(), flat->snapshot()));
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(other_runs_have_other_bits,
   mesh_snapshot other = mesh;
   other.values[7] = std::nextafter(other.values[7], 100.0);
   BOOST_TEST(!same_bits(mesh, other));
-  s.config.step.cfl *= 1 + 1e-15;
+  s.options.step.cfl *= 1 + 1e-15;
   BOOST_TEST(!same_bits(mesh, take(s, 4)->snapshot()));
 }
 
@@ -195,7 +195,7 @@ BOOST_DATA_TEST_CASE(no_limit_of_launches_changes_a_bit,
   if (effort() < 1 && (limit != 160 || (effort() < 0.1 && subcycle))) return;
   setting s = busy(matter::gas_2d, route::device, subcycle);
   const mesh_snapshot expected = take(s, lively_steps(s))->snapshot();
-  s.config.pending_launches = limit;
+  s.env.pending_launches = limit;
   const auto run = take(s, lively_steps(s));
   BOOST_TEST(same_bits(expected, run->snapshot()));
   // A step of all levels needs 10 slots, a recursion over 3 levels 22; small pools have a 16th.

@@ -27,11 +27,11 @@ class run_of final : public any_run {
   explicit run_of(const setting& s)
       : setting_(s),
         run_(physics_of(s, static_cast<const Physics*>(nullptr)), criterion_of<Physics>{s},
-             initial_state<Physics>{s}, s.config, stream_of(s)) {}
+             initial_state<Physics>{s}, s.options, environment_of(s)) {}
   run_of(const setting& s, const amr_state& state)
       : setting_(s),
         run_(physics_of(s, static_cast<const Physics*>(nullptr)), criterion_of<Physics>{s}, state,
-             s.config, stream_of(s)) {}
+             s.options, environment_of(s)) {}
 
   void advance(std::uint64_t steps) override {
     [[maybe_unused]] const shrinking_pool pool(setting_.pool_shrinks_to);
@@ -94,17 +94,16 @@ class run_of final : public any_run {
     amr_report get() override { return steps_->get(); }
 
    private:
-    using steps_type = decltype(std::declval<run_type&>().advance_async(1));
     cudaStream_t stream_;
-    std::optional<steps_type> steps_;  // before the graph, whose constructor sets it
+    std::optional<async_run<amr_report>> steps_;  // before the graph, whose constructor sets it
     captured_graph graph_;
   };
 #endif
 
-  cudaStream_t stream_of(const setting& s) {
-    if (!s.own_stream) return nullptr;
-    stream_.emplace();
-    return stream_->get();
+  environment environment_of(const setting& s) {
+    environment env = s.env;
+    if (s.own_stream) env.stream = stream_.emplace();
+    return env;
   }
 
   setting setting_;

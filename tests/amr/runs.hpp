@@ -12,6 +12,7 @@
 #include <ramify/amr/config.hpp>
 #include <ramify/amr/snapshot.hpp>
 #include <ramify/runtime/cuda.hpp>
+#include <ramify/runtime/environment.hpp>
 #include <vector>
 
 namespace tests {
@@ -74,7 +75,8 @@ struct box {
 
 struct setting {
   tests::matter matter = tests::matter::gas_2d;
-  ramify::amr_config config;
+  ramify::amr_options options;
+  ramify::environment env;
 
   // ---- the physics ----
   double gamma = 1.4;
@@ -106,7 +108,7 @@ struct setting {
   /// pool to so many slots, while the run still uses the former limit. 0: never.
   std::size_t pool_shrinks_to = 0;
 
-  /// The run has a stream of its own, which can be captured, and not the NULL stream.
+  /// The run has a stream of its own, which can be captured, and not env.stream.
   bool own_stream = false;
 };
 
@@ -119,7 +121,7 @@ class captured_steps {
   virtual ~captured_steps() = default;
   /// Launches the graph.
   virtual void launch() = 0;
-  /// Calls amr_advance::get().
+  /// Calls async_run::get().
   virtual ramify::amr_report get() = 0;
 };
 

@@ -20,17 +20,17 @@ namespace {
 setting linear(matter what, ramify::route taken, bool subcycle) {
   setting s;
   s.matter = what;
-  s.config.route = taken;
-  s.config.step.subcycle = subcycle;
-  s.config.mesh.max_level = 2;
-  s.config.mesh.roots = {8, 8, 1};
-  if (what == matter::scalar_3d) s.config.mesh.roots = {6, 6, 6};
+  s.env.route = taken;
+  s.options.step.subcycle = subcycle;
+  s.options.mesh.max_level = 2;
+  s.options.mesh.roots = {8, 8, 1};
+  if (what == matter::scalar_3d) s.options.mesh.roots = {6, 6, 6};
   // If three levels met at a corner, slopes would not be exact; this balance prevents it.
-  s.config.mesh.balance = balance::corner;
+  s.options.mesh.balance = balance::corner;
   set_boundaries(s, boundary::outflow);
-  s.config.regrid.refine_above = 1;
-  s.config.regrid.coarsen_below = 0.5;
-  s.config.regrid.every = 0;
+  s.options.regrid.refine_above = 1;
+  s.options.regrid.coarsen_below = 0.5;
+  s.options.regrid.every = 0;
   s.initial = initial_kind::linear;
   s.level = 3;
   for (const int axis : {0, 1, 2}) {
@@ -87,8 +87,8 @@ namespace {
 template <class Check>
 void move_refinement(setting s, Check check) {
   for (double& v : s.velocity) v = 0;
-  s.config.regrid.every = 1;
-  s.config.regrid.patience = 1;
+  s.options.regrid.every = 1;
+  s.options.regrid.patience = 1;
   s.boxes[0] = {{0.3, 0.3, 0.3}, {0.5, 0.7, 0.7}};
   s.boxes[1] = {{0.35, 0.45, 0.45}, {0.4, 0.55, 0.55}};
   const auto first = start_run(s);

@@ -62,7 +62,7 @@ struct cost_tree {
 };
 
 using cost_result = branch_and_bound_result<cost_node>;
-using cost_run = branch_and_bound_run<cost_node, cost_tree>;
+using cost_run = async_run<cost_result>;
 
 /// The first best leaf of a depth-first search without bounds.
 struct best_leaf {
@@ -90,14 +90,13 @@ inline void visit_all(const cost_tree& tree, const cost_node& n, best_leaf& best
   return best;
 }
 
-/// Searches a tree under a pending-launch limit, and compares with the exhaustive search; 0 leaves
-/// the limit unchanged.
+/// Searches a tree, and compares with the exhaustive search.
 inline branch_and_bound_report expect_best(const cost_tree& tree, const best_leaf& expected,
-                                           const branch_and_bound_config& config,
-                                           std::size_t pending_launches = 0) {
-  const auto limit = scoped_limit(pending_launches);
+                                           const value_range& range,
+                                           const branch_and_bound_options& options,
+                                           const environment& env = {}) {
   return with_grids_counted([&] {
-    const cost_result found = ramify::branch_and_bound(tree.root(), tree, nullptr, config);
+    const cost_result found = ramify::branch_and_bound(tree.root(), tree, range, options, env);
     BOOST_TEST(found.found == (expected.value != no_solution));
     BOOST_TEST(found.value == expected.value);
     if (found.found) BOOST_TEST(bool(found.solution == expected.leaf));
@@ -107,20 +106,9 @@ inline branch_and_bound_report expect_best(const cost_tree& tree, const best_lea
 
 inline const cost_tree bushy{.levels = effort() < 0.1 ? 5u : 9u, .arity = 3, .seed = 5};
 
-/// Returns a configuration for each strategy on a route.
-[[nodiscard]] inline std::vector<branch_and_bound_config> all_configs(route taken) {
-  return {{{.route = taken}},
-          {{.route = taken,
-            .capacity = 50'000,
-            .strategy = traverse_strategy::task_per_node,
-            .launches = {granularity::per_grid, 0, 2}}}};
-}
-
-/// Returns options for the facade.
-[[nodiscard]] inline branch_and_bound_options options_on(route taken) {
-  branch_and_bound_options options{{.route = taken}, backend_under_test()};
-  return options;
-}
+/// Options for each strategy.
+inline const branch_and_bound_options all_options[] = {
+    {}, {{50'000, traverse_strategy::task_per_node, {granularity::per_grid, 0, 2}}, {}}};
 
 /// Returns the largest profit, by dynamic programming over the capacities.
 [[nodiscard]] inline std::int64_t best_profit(const knapsack_instance& instance) {

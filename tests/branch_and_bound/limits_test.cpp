@@ -18,7 +18,6 @@
 
 namespace data = boost::unit_test::data;
 using namespace tests;
-using ramify::branch_and_bound_config;
 using ramify::branch_and_bound_options;
 using ramify::knapsack_instance;
 using ramify::no_solution;
@@ -55,7 +54,7 @@ BOOST_AUTO_TEST_CASE(many_machines_have_the_first_best_order) {
   const auto shop = ramify::taillard_flow_shop(7, 20, 4711);
   const auto expected = best_order(shop);
   for (const route taken : routes) {
-    const auto found = ramify::flow_shop(shop, options_on(taken));
+    const auto found = ramify::flow_shop(shop, environment_on(taken));
     BOOST_TEST(found.makespan == expected.makespan);
     BOOST_TEST(found.order == expected.order, boost::test_tools::per_element());
     BOOST_TEST(found.proof.is_optimal);
@@ -68,7 +67,7 @@ BOOST_AUTO_TEST_CASE(many_jobs_have_a_good_order_and_a_bound) {
   const std::int64_t heuristic = neh_order(shop).makespan;
   std::vector<std::size_t> first_order;
   for (const route taken : routes) {
-    const auto found = ramify::flow_shop(shop, options_on(taken));
+    const auto found = ramify::flow_shop(shop, environment_on(taken));
     BOOST_TEST(found.makespan <= heuristic);
     BOOST_TEST(found.makespan >= 2724);
     BOOST_TEST(found.proof.bound == 2712);
@@ -86,10 +85,11 @@ BOOST_AUTO_TEST_CASE(many_jobs_have_a_good_order_and_a_bound) {
 
 BOOST_DATA_TEST_CASE(a_limit_of_nodes_ends_a_search_with_a_bound, data::make(routes), taken) {
   const best_leaf expected = exhaustive_search(bushy);
-  for (branch_and_bound_config config : all_configs(taken)) {
+  const ramify::environment env = environment_on(taken);
+  for (branch_and_bound_options options : all_options) {
     for (const std::uint64_t nodes : {1, 10, 300}) {
-      config.limits.max_nodes = nodes;
-      const auto found = ramify::branch_and_bound(bushy.root(), bushy, nullptr, config);
+      options.limits.max_nodes = nodes;
+      const auto found = ramify::branch_and_bound(bushy.root(), bushy, {}, options, env);
       BOOST_TEST(found.report.expanded <= nodes);
       BOOST_TEST(found.proof.bound <= expected.value);
       BOOST_TEST(found.value >= expected.value);  // no_solution is the largest number
@@ -99,9 +99,9 @@ BOOST_DATA_TEST_CASE(a_limit_of_nodes_ends_a_search_with_a_bound, data::make(rou
       BOOST_TEST(slots_in_use() == 0u);
     }
     // A limit that is not reached changes nothing.
-    config.limits = {.max_nodes = expected.nodes, .max_seconds = 1e9};
-    expect_best(bushy, expected, config);
-    const auto whole = ramify::branch_and_bound(bushy.root(), bushy, nullptr, config);
+    options.limits = {.max_nodes = expected.nodes, .max_seconds = 1e9};
+    expect_best(bushy, expected, {}, options, env);
+    const auto whole = ramify::branch_and_bound(bushy.root(), bushy, {}, options, env);
     BOOST_TEST(whole.proof.is_optimal);
     BOOST_TEST(whole.proof.bound == expected.value);
     BOOST_TEST(whole.report.unexplored == 0u);
@@ -111,11 +111,12 @@ BOOST_DATA_TEST_CASE(a_limit_of_nodes_ends_a_search_with_a_bound, data::make(rou
 // A complete tree of 2^60 leaves whose bounds prune nothing.
 BOOST_DATA_TEST_CASE(a_limit_of_time_ends_a_search, data::make(routes), taken) {
   const cost_tree endless{.levels = 60, .arity = 2, .seed = 2, .offset = 0, .excess = -1'000};
-  branch_and_bound_config config{{.route = taken}, -1'000};
+  branch_and_bound_options options;
   // With a reproducible schedule, the clock of the executor counts nodes as nanoseconds.
   const auto order = ramify::cpu::current_executor_config().order;
-  config.limits.max_seconds = order == ramify::cpu::schedule::parallel ? 0.02 : 2e-6;
-  const auto found = ramify::branch_and_bound(endless.root(), endless, nullptr, config);
+  options.limits.max_seconds = order == ramify::cpu::schedule::parallel ? 0.02 : 2e-6;
+  const auto found = ramify::branch_and_bound(endless.root(), endless, {.lower = -1'000}, options,
+                                              environment_on(taken));
   BOOST_TEST(!found.proof.is_optimal);
   BOOST_TEST(found.proof.bound < found.value);
   BOOST_TEST(found.report.unexplored > 0u);
@@ -124,9 +125,9 @@ BOOST_DATA_TEST_CASE(a_limit_of_time_ends_a_search, data::make(routes), taken) {
 
 BOOST_AUTO_TEST_CASE(searches_of_the_facade_end_by_limits) {
   const auto shop = ramify::taillard_instance(21).shop();  // optimum 2297: hours of search
-  branch_and_bound_options options = options_on(route::automatic);
+  branch_and_bound_options options;
   options.limits.max_nodes = 1'000;
-  const auto found = ramify::flow_shop(shop, options);
+  const auto found = ramify::flow_shop(shop, options, environment_on());
   BOOST_TEST(!found.proof.is_optimal);
   BOOST_TEST(found.makespan <= neh_order(shop).makespan);
   BOOST_TEST(found.makespan >= 2297);
@@ -136,17 +137,14 @@ BOOST_AUTO_TEST_CASE(searches_of_the_facade_end_by_limits) {
   BOOST_TEST(found.report.expanded <= 1'000u);
   const auto instance = ramify::random_knapsack({.items = 40, .correlation = 0, .seed = 5});
   options.limits.max_nodes = 3;
-  const auto few = ramify::knapsack(instance, options);
+  const auto few = ramify::knapsack(instance, options, environment_on());
   BOOST_TEST(few.profit <= best_profit(instance));
   BOOST_TEST(few.proof.bound >= best_profit(instance));
   BOOST_TEST(few.weight <= instance.capacity);
   options.limits = {.max_nodes = 0, .max_seconds = NAN};
-  BOOST_CHECK_EXCEPTION((void)ramify::knapsack(instance, options), std::invalid_argument,
+  BOOST_CHECK_EXCEPTION((void)ramify::knapsack(instance, options, environment_on()),
+                        std::invalid_argument,
                         names("branch_and_bound_options.limits.max_seconds is nan"));
-  ramify::queens_options queens;
-  queens.limits.max_nodes = 1;
-  BOOST_CHECK_EXCEPTION((void)ramify::count_queens(4, queens), std::invalid_argument,
-                        names("queens_options.limits must be empty"));
 }
 
 // ---- knapsacks whose bounds prune nothing -------------------------------------------------------
@@ -161,7 +159,7 @@ BOOST_AUTO_TEST_CASE(even_weights_and_an_odd_limit_take_no_search) {
     instance.capacity += weight;
   }
   instance.capacity = instance.capacity / 2 | 1;
-  const auto found = ramify::knapsack(instance, options_on(route::automatic));
+  const auto found = ramify::knapsack(instance, environment_on());
   BOOST_TEST(found.profit == best_profit(instance));
   BOOST_TEST(found.profit == instance.capacity - 1);
   BOOST_TEST(found.states == 0u);
@@ -220,7 +218,7 @@ BOOST_AUTO_TEST_CASE(dynamic_programming_follows_a_search_that_fails,
   if (effort() < 1) return;
   knapsack_instance instance{{{39'999, 39'999}}, 40'001};
   for (int i = 0; i < 40; ++i) instance.items.push_back({2'000 + 2 * i * i, 2'000 + 2 * i * i});
-  const auto found = ramify::knapsack(instance, options_on(route::automatic));
+  const auto found = ramify::knapsack(instance, environment_on());
   BOOST_TEST(found.profit == best_profit(instance));
   BOOST_TEST(found.proof.is_optimal);
   BOOST_TEST(found.proof.bound == found.profit);
@@ -234,7 +232,7 @@ BOOST_AUTO_TEST_CASE(the_first_of_many_best_choices_is_found,
   if (effort() < 1) return;
   knapsack_instance instance{{}, 20'010};
   for (int i = 0; i < 40; ++i) instance.items.push_back({1'000 + i / 20, 1'000 + i / 20});
-  const auto found = ramify::knapsack(instance, options_on(route::automatic));
+  const auto found = ramify::knapsack(instance, environment_on());
   BOOST_TEST(found.profit == 20'010);
   BOOST_TEST(found.proof.is_optimal);
   std::vector<std::size_t> expected;

@@ -31,14 +31,6 @@ using ramify::detail::branch_and_bound::queens_square;
 
 namespace {
 
-queens_options queens_on(route taken, bool symmetry = true) {
-  queens_options options;
-  options.backend = backend_under_test();
-  options.route = taken;
-  options.symmetry = symmetry;
-  return options;
-}
-
 /// A board without presets: the columns without a queen, and the attacked squares of the next row.
 struct board {
   std::uint32_t columns;
@@ -117,15 +109,16 @@ BOOST_AUTO_TEST_SUITE(branch_and_bound)
 BOOST_DATA_TEST_CASE(queens_have_the_published_numbers, data::make(routes), taken) {
   const auto published = ramify::published_queens();
   for (unsigned n = 1; n <= unsigned(RAMIFY_ON_CUDA ? 16 : cut_down(13, 7)); ++n) {
-    const auto symmetric = ramify::count_queens(n, queens_on(taken));
+    const auto symmetric = ramify::count_queens(n, environment_on(taken));
     BOOST_TEST(symmetric.counts.solutions == published[n], n << " queens");
     BOOST_TEST(symmetric.report.taken == taken);
     if (n > 11) continue;
-    const auto plain = ramify::count_queens(n, queens_on(taken, false));
+    const auto plain = ramify::count_queens(n, {.symmetry = false}, environment_on(taken));
     BOOST_TEST(plain.counts.solutions == published[n], n << " queens without symmetry");
   }
   for (const unsigned n : {0u, 28u}) {
-    BOOST_CHECK_EXCEPTION((void)ramify::count_queens(n, queens_on(taken)), std::invalid_argument,
+    BOOST_CHECK_EXCEPTION((void)ramify::count_queens(n, environment_on(taken)),
+                          std::invalid_argument,
                           names("n is " + std::to_string(n) + "; it must be in [1, 27]"));
   }
 }
@@ -134,14 +127,15 @@ BOOST_DATA_TEST_CASE(queens_have_the_published_numbers, data::make(routes), take
 // they are the root and the boards with each preset.
 BOOST_AUTO_TEST_CASE(queens_have_the_nodes_of_a_sequential_search) {
   for (unsigned n = 1; n <= unsigned(cut_down(9, 7)); ++n) {
-    queens_options options = queens_on(route::automatic, false);
-    options.leaf_rows = 0;
-    const auto plain = ramify::count_queens(n, options).counts;
+    const auto count = [&](bool symmetry) {
+      return ramify::count_queens(n, {.symmetry = symmetry, .leaf_rows = 0}, environment_on())
+          .counts;
+    };
+    const auto plain = count(false);
     const auto plain_expected = backtrack_queens({(std::uint32_t{1} << n) - 1, 0, 0});
     BOOST_TEST(bool(plain == plain_expected), n << " queens without symmetry");
     if (n == 8) BOOST_TEST(plain.nodes == 2'057u);
-    options.symmetry = true;
-    const auto symmetric = ramify::count_queens(n, options).counts;
+    const auto symmetric = count(true);
     if (n < 4) {
       BOOST_TEST(bool(symmetric == plain));
       continue;
@@ -189,32 +183,33 @@ BOOST_AUTO_TEST_CASE(queens_are_counted_with_leaves_of_any_number_of_rows) {
     // Below the presets of 12 queens there are up to five rows.
     const bool symmetry = rows == 0 || (rows >= 3 && rows <= 5);
     const auto n = unsigned(cut_down(12, 9));
-    queens_options options = queens_on(route::automatic, symmetry);
-    options.leaf_rows = rows;
+    queens_options options{.symmetry = symmetry, .leaf_rows = rows};
+    const auto count = [&](unsigned queens) {
+      return ramify::count_queens(queens, options, environment_on()).counts.solutions;
+    };
     if (rows == 1 || rows == 2 || rows > ramify::max_queens_leaf_rows) {
-      BOOST_CHECK_EXCEPTION((void)ramify::count_queens(n, options), std::invalid_argument,
+      BOOST_CHECK_EXCEPTION((void)count(n), std::invalid_argument,
                             names("queens_options.leaf_rows is " + std::to_string(rows) +
                                   "; it must be 0 or in [3, 9]"));
       continue;
     }
-    BOOST_TEST(ramify::count_queens(n, options).counts.solutions == ramify::published_queens()[n]);
+    BOOST_TEST(count(n) == ramify::published_queens()[n]);
     options.strategy = traverse_strategy::task_per_node;
     options.launches.grain = granularity::per_grid;
     for (const bool with_symmetry : {false, true}) {
       options.symmetry = with_symmetry;
-      BOOST_TEST(ramify::count_queens(8, options).counts.solutions == 92u);
+      BOOST_TEST(count(8) == 92u);
     }
   }
 }
 
 BOOST_DATA_TEST_CASE(the_lowest_rows_are_no_levels_of_the_traversal, data::make({false, true}),
                      symmetry) {
-  queens_options options = queens_on(route::device, symmetry);
+  queens_options options{.symmetry = symmetry, .leaf_rows = 0};
   options.strategy = traverse_strategy::task_per_node;
-  options.leaf_rows = 0;
-  const auto all_levels = ramify::count_queens(10, options);
+  const auto all_levels = ramify::count_queens(10, options, environment_on(route::device));
   options.leaf_rows = 4;
-  const auto upper_levels = ramify::count_queens(10, options);
+  const auto upper_levels = ramify::count_queens(10, options, environment_on(route::device));
   BOOST_TEST(upper_levels.report.deepest_level < all_levels.report.deepest_level);
   BOOST_TEST(upper_levels.counts.nodes < all_levels.counts.nodes);
 }

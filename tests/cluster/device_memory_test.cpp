@@ -290,10 +290,9 @@ BOOST_AUTO_TEST_CASE(values_move_with_their_keys_in_an_order_of_the_caller) {
       auto keys = tests::upload(own_part(comm, placement::uneven, input));
       auto values = tests::upload(
           own_part(comm, placement::uneven, tests::count_up<std::uint32_t>(input.size())));
-      ramify::distributed_sort_config config;
-      config.parts = parts;
-      const auto report =
-          ramify::distributed_sort_pairs(comm, keys, values, by_cell_then_mass{}, nullptr, config);
+      const ramify::host_stream stream;
+      const auto report = ramify::distributed_sort_pairs(comm, keys, values, by_cell_then_mass{},
+                                                         parts, {.stream = stream});
       BOOST_TEST(oracle.check(gather_parts(comm, keys), gather_parts(comm, values)) == "");
       tests::check_sizes(comm, report, keys.size(), input.size(), parts);
     }
@@ -321,11 +320,9 @@ BOOST_AUTO_TEST_CASE(bad_arguments_of_the_header_template) {
   ramify::device_buffer<tests::particle> particles(2, nullptr);
   ramify::device_buffer<std::uint32_t> values(1, nullptr);
   const tests::by_cell_then_mass order;
-  ramify::distributed_sort_config config;
-  config.parts = ramify::sorted_parts{9};
   BOOST_CHECK_EXCEPTION(
-      ramify::distributed_sort_pairs(comm, particles, values, order, nullptr, config),
-      std::invalid_argument, tests::names("distributed_sort_config.parts"));
+      ramify::distributed_sort_pairs(comm, particles, values, order, ramify::sorted_parts{9}),
+      std::invalid_argument, tests::names("distributed_sort: parts"));
   BOOST_CHECK_EXCEPTION(ramify::distributed_sort_pairs(comm, particles, values, order),
                         ramify::cluster_error, tests::names("2 keys, but 1 values"));
 }

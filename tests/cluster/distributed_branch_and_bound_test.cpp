@@ -16,15 +16,17 @@ namespace tests::distributed_search {
 namespace {
 
 using ramify::communicator;
-using config_type = ramify::distributed_branch_and_bound_config;
+using ramify::value_range;
 
 const ramify::cluster_options cpu_ranks{.backend = ramify::backend::cpu};
 
-config_type make_config(unsigned steps, ramify::route route = ramify::route::automatic) {
-  config_type config;
-  config.steps = steps;
-  config.route = route;
-  return config;
+/// Searches with all ranks, with this number of steps in a round.
+template <class Node, class Problem>
+auto search(communicator& comm, const Node& root, const Problem& problem, const value_range& range,
+            unsigned steps, const ramify::search_limits& limits = {},
+            const ramify::environment& env = {}) {
+  return ramify::distributed_branch_and_bound(comm, root, problem, range, {{}, limits},
+                                              {.steps = steps}, env);
 }
 
 }  // namespace
@@ -36,11 +38,9 @@ BOOST_AUTO_TEST_CASE(the_first_best_leaf_is_found) {
   for (const cost_tree& tree : {cost_tree{8, 3}, cost_tree{0, 3}, cost_tree{6, 4, 5, -1'000}}) {
     const best_leaf expected = exhaustive_search(tree);
     for (const ramify::route route : routes) {
-      auto config = make_config(4, route);
-      config.lower = tree.offset;
       with_grids_counted([&] {
         const auto found =
-            ramify::distributed_branch_and_bound(comm, tree.root(), tree, nullptr, config);
+            search(comm, tree.root(), tree, {.lower = tree.offset}, 4, {}, {.route = route});
         BOOST_TEST(found.found == (expected.value != ramify::no_solution));
         BOOST_TEST(found.value == expected.value);
         if (found.found) BOOST_TEST(bool(found.solution == expected.leaf));
@@ -49,11 +49,8 @@ BOOST_AUTO_TEST_CASE(the_first_best_leaf_is_found) {
     }
   }
   // No leaf has a value of at most `upper`.
-  auto config = make_config(4);
-  config.upper = 0;
   const cost_tree costly{5, 2, 1, 1};
-  BOOST_TEST(
-      !ramify::distributed_branch_and_bound(comm, costly.root(), costly, nullptr, config).found);
+  BOOST_TEST(!search(comm, costly.root(), costly, {.upper = 0}, 4).found);
 }
 
 /// The root, 0, has one leaf with a solution, and 63 long paths without one. Their bound does not
@@ -81,8 +78,7 @@ struct one_solution {
 // incumbent, the other ranks visit all nodes of their paths.
 BOOST_AUTO_TEST_CASE(ranks_prune_with_the_incumbents_of_others) {
   communicator comm(cpu_ranks);
-  const auto found =
-      ramify::distributed_branch_and_bound(comm, 0u, one_solution{}, nullptr, make_config(1));
+  const auto found = search(comm, 0u, one_solution{}, {}, 1);
   BOOST_TEST(found.value == 1);
   BOOST_TEST((found.report.moved_nodes > 0) == (comm.size() > 1));
   BOOST_TEST(found.report.expanded < one_solution::path);
@@ -93,10 +89,8 @@ BOOST_AUTO_TEST_CASE(the_best_knapsack_is_found) {
   const ramify::knapsack_instance instance =
       ramify::random_knapsack({.items = 34, .largest = 1'000, .correlation = 100, .seed = 3});
   const ramify::detail::branch_and_bound::ordered_knapsack ordered(instance);
-  auto config = make_config(8);
-  config.upper = ordered.lost_by_greedy();
   const auto found =
-      ramify::distributed_branch_and_bound(comm, ordered.root, ordered.problem, nullptr, config);
+      search(comm, ordered.root, ordered.problem, {.upper = ordered.lost_by_greedy()}, 8);
   BOOST_TEST(found.found);
   BOOST_TEST(ordered.solution(found.solution, instance).profit == best_profit(instance));
   BOOST_TEST(found.report.comparisons > 0u);
@@ -111,10 +105,8 @@ BOOST_AUTO_TEST_CASE(a_limit_ends_the_search_of_all_ranks) {
   const cost_tree tree{8, 3};
   const best_leaf expected = exhaustive_search(tree);
   for (const double seconds : {0.0, 1e-9}) {
-    auto config = make_config(1);
-    config.limits = {.max_nodes = 20, .max_seconds = seconds};
     const auto found =
-        ramify::distributed_branch_and_bound(comm, tree.root(), tree, nullptr, config);
+        search(comm, tree.root(), tree, {}, 1, {.max_nodes = 20, .max_seconds = seconds});
     BOOST_TEST(found.value >= expected.value);
     BOOST_TEST(found.proof.bound <= expected.value);
     BOOST_TEST(found.proof.is_optimal == (found.proof.bound == found.value));
@@ -127,14 +119,12 @@ BOOST_AUTO_TEST_CASE(a_limit_ends_the_search_of_all_ranks) {
 BOOST_AUTO_TEST_CASE(queens_are_counted) {
   namespace family = ramify::detail::branch_and_bound;
   communicator comm(cpu_ranks);
-  ramify::distributed_traverse_config config;
-  config.steps = 8;
   const std::uint64_t solutions[] = {724, 2'680};
   for (unsigned n = 10; n <= 11; ++n) {
     const family::queens_expand tree(n, nullptr, 0, 3);
     const auto found = ramify::distributed_traverse(
         comm, family::empty_queens_board(n), tree, family::queens_visit{tree}, family::add_queens{},
-        ramify::queens_counts{}, nullptr, config);
+        ramify::queens_counts{}, {}, {.steps = 8});
     BOOST_TEST(found.value.solutions == solutions[n - 10]);
     BOOST_TEST((found.report.moved_nodes > 0) == (comm.size() > 1));
   }
@@ -143,19 +133,15 @@ BOOST_AUTO_TEST_CASE(queens_are_counted) {
 BOOST_AUTO_TEST_CASE(bad_arguments_of_a_distributed_search) {
   communicator comm(cpu_ranks);
   const cost_tree tree{3, 2};
-  const auto search = [&](const config_type& config) {
-    static_cast<void>(
-        ramify::distributed_branch_and_bound(comm, tree.root(), tree, nullptr, config));
+  const auto expect = [&](const value_range& range, unsigned steps, const char* text) {
+    BOOST_CHECK_EXCEPTION(static_cast<void>(search(comm, tree.root(), tree, range, steps)),
+                          std::invalid_argument, names(text));
   };
-  BOOST_CHECK_EXCEPTION(search(make_config(0)), std::invalid_argument, names("config.steps"));
-  auto config = make_config(1);
-  config.upper = -1;
-  BOOST_CHECK_EXCEPTION(search(config), std::invalid_argument,
-                        names("branch_and_bound_config.upper"));
-  config = make_config(1);
-  config.lower = 1'000;  // a leaf has a smaller value
-  BOOST_CHECK_EXCEPTION(search(config), ramify::cluster_error,
-                        names("branch_and_bound_config.lower"));
+  expect({}, 0, "exchange_options.steps");
+  expect({.upper = -1}, 1, "value_range.upper");
+  // A leaf has a smaller value.
+  BOOST_CHECK_EXCEPTION(static_cast<void>(search(comm, tree.root(), tree, {.lower = 1'000}, 1)),
+                        ramify::cluster_error, names("value_range.lower"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <ramify/cluster/communicator.hpp>
 #include <ramify/distributed_sort.hpp>
+#include <ramify/runtime/stream.cuh>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ namespace {
 
 using common::distribution;
 using ramify::communicator;
+using ramify::sort_order;
 using ramify::sorted_parts;
 using tests::all_keys;
 using tests::check_sizes;
@@ -43,9 +45,7 @@ void check_sort(communicator& comm, const std::vector<Key>& input, placement how
                 sorted_parts parts = sorted_parts::sampled) {
   const tests::sort_oracle<Key, tests::host_ascending> oracle(input);
   std::vector<Key> keys = own_part(comm, how, input);
-  ramify::distributed_sort_options options;
-  options.parts = parts;
-  const auto report = ramify::distributed_sort(comm, keys, options);
+  const auto report = ramify::distributed_sort(comm, keys, sort_order::ascending, parts);
   BOOST_TEST(oracle.check(gather_parts(comm, keys.data(), keys.size())) == "");
   check_sizes(comm, report, keys.size(), input.size(), parts);
 }
@@ -108,9 +108,7 @@ BOOST_AUTO_TEST_CASE(descending_numbers_with_values) {
   std::vector<std::int64_t> keys = own_part(comm, placement::even, input);
   std::vector<std::uint64_t> values =
       own_part(comm, placement::even, tests::count_up<std::uint64_t>(input.size()));
-  ramify::distributed_sort_options options;
-  options.descending = true;
-  const auto report = ramify::distributed_sort_pairs(comm, keys, values, options);
+  const auto report = ramify::distributed_sort_pairs(comm, keys, values, sort_order::descending);
   BOOST_TEST(oracle.check(gather_parts(comm, keys.data(), keys.size()),
                           gather_parts(comm, values.data(), values.size())) == "");
   check_sizes(comm, report, keys.size(), input.size(), sorted_parts::sampled);
@@ -118,17 +116,46 @@ BOOST_AUTO_TEST_CASE(descending_numbers_with_values) {
   BOOST_TEST(report.backend_reason == comm.backend_reason());
 }
 
+// A stream of the caller, and the same keys as without options.
+BOOST_AUTO_TEST_CASE(each_strategy_route_and_stream) {
+  communicator comm(cpu_ranks);
+  const auto input = make_keys<std::uint32_t>(distribution::zipf, all_keys);
+  const tests::sort_oracle<std::uint32_t, tests::host_ascending> oracle(input);
+  const ramify::host_stream stream;
+  for (const auto strategy : ramify::all_choices<ramify::quicksort_strategy>()) {
+    for (const ramify::route taken : {ramify::route::device, ramify::route::flat}) {
+      std::vector<std::uint32_t> keys = own_part(comm, placement::even, input);
+      const auto report = ramify::distributed_sort(
+          comm, keys, sort_order::ascending, sorted_parts::sampled, {.strategy = strategy},
+          {.stream = stream, .route = taken, .pending_launches = 512});
+      BOOST_TEST(oracle.check(gather_parts(comm, keys.data(), keys.size())) == "");
+      BOOST_TEST((report.strategy == strategy));
+      BOOST_TEST((report.taken == taken));
+      BOOST_TEST(report.pending_launch_limit == 512u);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(bad_arguments_of_a_distributed_sort) {
   communicator comm(cpu_ranks);
   std::vector<std::uint32_t> keys{2, 1};
-  ramify::distributed_sort_options options;
-  options.parts = sorted_parts{9};
-  BOOST_CHECK_EXCEPTION(ramify::distributed_sort(comm, keys, options), std::invalid_argument,
-                        tests::names("distributed_sort_options.parts"));
-  options = {};
-  options.backend = ramify::backend::cuda;
-  BOOST_CHECK_EXCEPTION(ramify::distributed_sort(comm, keys, options), std::invalid_argument,
-                        tests::names("distributed_sort_options.backend is cuda, but that of"));
+  const auto expect = [&](const std::string& what, sort_order order, sorted_parts parts,
+                          const ramify::quicksort_options& options = {},
+                          const ramify::environment& env = {}) {
+    BOOST_CHECK_EXCEPTION(ramify::distributed_sort(comm, keys, order, parts, options, env),
+                          std::invalid_argument, tests::names(what));
+  };
+  constexpr auto up = sort_order::ascending;
+  constexpr auto sampled = sorted_parts::sampled;
+  expect("distributed_sort: parts is none", up, sorted_parts{9});
+  expect("distributed_sort: order is none", sort_order{9}, sampled);
+  expect("quicksort_options.depth_limit is 256", up, sampled, {.depth_limit = 256});
+  expect("quicksort_options.device_memory is 5", up, sampled, {.device_memory = 5});
+  expect("environment.flat_loop is none", up, sampled, {}, {.flat_loop = ramify::flat_loop{9}});
+  expect("environment.memory must be empty", up, sampled, {},
+         {.memory = {reinterpret_cast<void*>(256), 1}});
+  expect("environment.backend is cuda, but that of", up, sampled, {},
+         {.backend = ramify::backend::cuda});
   std::vector<std::uint64_t> one{1};
   BOOST_CHECK_EXCEPTION(ramify::distributed_sort_pairs(comm, keys, one), ramify::cluster_error,
                         tests::names("2 keys, but 1 values"));

@@ -20,18 +20,13 @@ namespace tests::distributed {
 namespace {
 
 using ramify::communicator;
-using ramify::distributed_traverse_config;
 using ramify::distributed_traverse_report;
+using ramify::environment;
+using ramify::exchange_options;
+using ramify::traverse_options;
 using enum numbered_tree::shape;
 
 const ramify::cluster_options cpu_ranks{.backend = ramify::backend::cpu};
-
-distributed_traverse_config make_config(unsigned steps, unsigned rounds = 8) {
-  distributed_traverse_config config;
-  config.steps = steps;
-  config.rounds = rounds;
-  return config;
-}
 
 /// The visits of one traversal.
 struct marks {
@@ -48,13 +43,13 @@ std::string fault_of(const std::vector<std::uint32_t>& visits) {
          " visits";
 }
 
-marks mark_on_ranks(communicator& comm, const numbered_tree& tree,
-                    const distributed_traverse_config& config) {
+marks mark_on_ranks(communicator& comm, const numbered_tree& tree, const exchange_options& exchange,
+                    const environment& env = {}) {
   marks found;
   const auto on_device = zeros<std::uint32_t>(tree.nodes());
   found.report = with_grids_counted([&] {
     const auto result = ramify::distributed_traverse(comm, 0u, tree, mark_visit{on_device.data()},
-                                                     sum{}, 0u, nullptr, config);
+                                                     sum{}, 0u, {}, exchange, env);
     BOOST_TEST(result.value == tree.nodes());
     return result.report;
   });
@@ -80,7 +75,7 @@ BOOST_AUTO_TEST_CASE(the_check_finds_wrong_visits) {
 BOOST_AUTO_TEST_CASE(long_lists_are_divided_anew) {
   communicator comm(cpu_ranks);
   const numbered_tree tree{complete, 300'000, 40};
-  const marks found = mark_on_ranks(comm, tree, make_config(2, 2));
+  const marks found = mark_on_ranks(comm, tree, {.steps = 2, .rounds = 2});
   const auto shares = found.by_rank;
   const std::uint64_t mean = tree.nodes() / std::uint64_t(comm.size());
   BOOST_TEST(std::ranges::min(shares) > mean * 8 / 10);
@@ -91,14 +86,13 @@ BOOST_AUTO_TEST_CASE(every_node_is_visited_once) {
   communicator comm(cpu_ranks);
   for (const ramify::route route : routes) {
     // Most other cases take the device route, with few steps.
-    auto config = make_config(route == ramify::route::flat ? 1 : 20, 3);
-    config.route = route;
+    const exchange_options exchange{.steps = route == ramify::route::flat ? 1u : 20u, .rounds = 3};
     for (const auto& tree :
          {numbered_tree{path, 1}, numbered_tree{path, 60}, numbered_tree{star, 5'000},
           numbered_tree{complete, 5'000, 2}, numbered_tree{complete, 3'000, 1000},
           numbered_tree{caterpillar, 200}, numbered_tree{combs, 10, 9}}) {
       BOOST_TEST_CONTEXT("shape " << int(tree.kind) << ", n = " << tree.n) {
-        const auto found = mark_on_ranks(comm, tree, config);
+        const auto found = mark_on_ranks(comm, tree, exchange, {.route = route});
         BOOST_TEST((found.report.taken == route));
       }
     }
@@ -147,7 +141,7 @@ BOOST_AUTO_TEST_CASE(a_round_may_end_before_all_shares_are_taken) {
   auto visits = zeros<std::uint32_t>(tree.nodes());
   const auto found =
       ramify::distributed_traverse(comm, large_node::make(0), large_nodes{tree},
-                                   mark_large{{visits.data()}}, sum{}, 0u, nullptr, make_config(4));
+                                   mark_large{{visits.data()}}, sum{}, 0u, {}, {.steps = 4});
   BOOST_TEST(found.value == tree.nodes());
   std::vector<std::uint32_t> all = download(visits);
   comm.all_reduce(all.data(), all.size(), ramify::reduction::sum);
@@ -157,7 +151,7 @@ BOOST_AUTO_TEST_CASE(a_round_may_end_before_all_shares_are_taken) {
 BOOST_AUTO_TEST_CASE(all_ranks_work_on_a_large_tree) {
   communicator comm(cpu_ranks);
   const numbered_tree tree{complete, 60'000, 3};
-  const marks found = mark_on_ranks(comm, tree, make_config(16));
+  const marks found = mark_on_ranks(comm, tree, {.steps = 16});
   const std::uint64_t mean = tree.nodes() / std::uint64_t(comm.size());
   BOOST_TEST(std::ranges::min(found.by_rank) > mean / 4);
   BOOST_TEST(std::ranges::max(found.by_rank) < 3 * mean);
@@ -175,7 +169,7 @@ BOOST_AUTO_TEST_CASE(all_ranks_work_on_a_large_tree) {
 BOOST_AUTO_TEST_CASE(a_path_stays_on_one_rank) {
   communicator comm(cpu_ranks);
   const unsigned nodes = 3'000;
-  const marks found = mark_on_ranks(comm, {path, nodes}, make_config(20, 8));
+  const marks found = mark_on_ranks(comm, {path, nodes}, {.steps = 20, .rounds = 8});
   BOOST_TEST(found.by_rank[0] == nodes);
   BOOST_TEST(found.report.exchanges == 0u);
   // 150 rounds of 20 nodes, after 1, 2, 4 and then 8 at a time.
@@ -193,9 +187,8 @@ struct inverse_number {
 BOOST_AUTO_TEST_CASE(the_result_has_the_same_bits_on_all_ranks) {
   communicator comm(cpu_ranks);
   const unsigned nodes = 10'000;
-  const auto found =
-      ramify::distributed_traverse(comm, 0u, numbered_tree{complete, nodes, 2}, inverse_number{},
-                                   sum{}, 0.0, nullptr, make_config(8));
+  const auto found = ramify::distributed_traverse(comm, 0u, numbered_tree{complete, nodes, 2},
+                                                  inverse_number{}, sum{}, 0.0, {}, {.steps = 8});
   double expected = 0;
   for (unsigned i = 0; i < nodes; ++i) expected += 1.0 / (1.0 + i);
   BOOST_TEST(found.value == expected, boost::test_tools::tolerance(1e-13));
@@ -207,8 +200,8 @@ BOOST_AUTO_TEST_CASE(unbalanced_trees_have_their_counts) {
   communicator comm(cpu_ranks);
   const auto search = [&](const uts_parameters& tree, unsigned steps) {
     return ramify::distributed_traverse(comm, family::uts_root(tree), family::uts_expand(tree),
-                                        family::uts_visit{}, family::uts_reduce{}, uts_counts{},
-                                        nullptr, make_config(steps))
+                                        family::uts_visit{}, family::uts_reduce{}, uts_counts{}, {},
+                                        {.steps = steps})
         .value;
   };
   expect_counts(search(named("small").parameters, 4), named("small").counts);
@@ -239,13 +232,12 @@ BOOST_AUTO_TEST_CASE(an_overflow_on_one_rank_reaches_all_ranks) {
   communicator comm(cpu_ranks);
   const int last = comm.size() - 1;
   const endless_on_a_rank tree{{complete, 60'000, 3}, comm.rank() == last};
-  auto config = make_config(1 << 20);
-  config.route = ramify::route::device;
   const auto is_right = [&](const ramify::cluster_error& e) {
-    return e.rank() == last && names("raise traverse_config.capacity")(e);
+    return e.rank() == last && names("raise traverse_options.capacity")(e);
   };
   BOOST_CHECK_EXCEPTION(
-      ramify::distributed_traverse(comm, 0u, tree, inverse_number{}, sum{}, 0.0, nullptr, config),
+      ramify::distributed_traverse(comm, 0u, tree, inverse_number{}, sum{}, 0.0, {},
+                                   {.steps = 1 << 20}, {.route = ramify::route::device}),
       ramify::cluster_error, is_right);
   BOOST_TEST(slots_in_use() == 0u);
 }
@@ -262,7 +254,7 @@ BOOST_AUTO_TEST_CASE(a_failing_call_of_one_rank_reaches_all_ranks) {
     try {
       const ramify::cpu::scoped_executor_config scope(executor);
       const auto found = ramify::distributed_traverse(comm, 0u, tree, inverse_number{}, sum{}, 0.0,
-                                                      nullptr, make_config(8));
+                                                      {}, {.steps = 8});
       BOOST_TEST(found.value > 1);
     } catch (const ramify::cluster_error& e) {
       BOOST_TEST(e.rank() == comm.size() - 1);
@@ -275,24 +267,39 @@ BOOST_AUTO_TEST_CASE(a_failing_call_of_one_rank_reaches_all_ranks) {
   BOOST_TEST(failures > 2);
 }
 
-BOOST_AUTO_TEST_CASE(bad_configurations_are_refused) {
+BOOST_AUTO_TEST_CASE(bad_options_are_refused) {
   communicator comm(cpu_ranks);
-  const auto expect_refused = [&](const distributed_traverse_config& config, const char* field) {
+  const auto expect_refused = [&](const char* field, const traverse_options& options,
+                                  const exchange_options& exchange, const environment& env = {}) {
     BOOST_CHECK_EXCEPTION(
         ramify::distributed_traverse(comm, 0u, numbered_tree{path, 3}, inverse_number{}, sum{}, 0.0,
-                                     nullptr, config),
+                                     options, exchange, env),
         std::invalid_argument, names(field));
   };
-  expect_refused(make_config(0), "distributed_traverse_config.steps");
-  expect_refused(make_config((1 << 20) + 1), "distributed_traverse_config.steps");
-  expect_refused(make_config(1, 0), "distributed_traverse_config.rounds");
-  expect_refused(make_config(1, 1025), "distributed_traverse_config.rounds");
-  distributed_traverse_config config;
-  config.strategy = ramify::traverse_strategy::task_per_node;
-  expect_refused(config, "distributed_traverse_config.strategy");
-  config = {};
-  config.flat_loop = ramify::flat_loop::graph;
-  expect_refused(config, "distributed_traverse_config.flat_loop");
+  expect_refused("exchange_options.steps is 0", {}, {.steps = 0});
+  expect_refused("exchange_options.steps", {}, {.steps = (1 << 20) + 1});
+  expect_refused("exchange_options.rounds is 0", {}, {.rounds = 0});
+  expect_refused("exchange_options.rounds", {}, {.rounds = 1025});
+  expect_refused("traverse_options.strategy",
+                 {.strategy = ramify::traverse_strategy::task_per_node}, {});
+  expect_refused("environment.flat_loop", {}, {}, {.flat_loop = ramify::flat_loop::graph});
+  expect_refused("environment.route", {}, {}, {.route = static_cast<ramify::route>(9)});
+}
+
+// The report states the size of the memory that a rank has used.
+BOOST_AUTO_TEST_CASE(memory_of_the_caller_is_used) {
+  communicator comm(cpu_ranks);
+  const std::size_t bytes =
+      ramify::distributed_traverse_scratch_bytes<unsigned, numbered_tree, inverse_number, sum,
+                                                 double>();
+  const ramify::device_buffer<std::byte> memory(bytes);
+  const auto search = [&](const ramify::memory_ref& given) {
+    return ramify::distributed_traverse(comm, 0u, numbered_tree{complete, 500, 2}, inverse_number{},
+                                        sum{}, 0.0, {.memory = given});
+  };
+  BOOST_TEST(search(memory).report.scratch_bytes == bytes);
+  BOOST_CHECK_EXCEPTION(search({memory.data(), bytes - 1}), ramify::cluster_error,
+                        names("environment.memory has " + std::to_string(bytes - 1) + " bytes"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

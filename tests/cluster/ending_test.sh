@@ -11,8 +11,9 @@ end() { # how
   status=0
   SECONDS=0
   timeout --kill-after=5 30 "$start_ranks" 3 "$ending" "$1" >"$work/out" 2>"$work/err" || status=$?
-  [ $SECONDS -le 10 ] || fail "$1: it took $SECONDS seconds"
-  ! pgrep -f "^$ending $1\$" >/dev/null || fail "$1: a process remains"
+  # mpirun may end a moment before the last process.
+  while [ $SECONDS -le 10 ] && pgrep -f "^$ending $1\$" >/dev/null; do sleep 0.05; done
+  [ $SECONDS -le 10 ] || fail "$1: it took $SECONDS seconds, and $(pgrep -cf "^$ending $1\$") processes remain"
 }
 
 end well

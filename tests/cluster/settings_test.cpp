@@ -150,24 +150,40 @@ BOOST_AUTO_TEST_CASE(options_of_communicators_are_compared) {
 
 BOOST_AUTO_TEST_CASE(options_of_sorts_are_compared) {
   communicator comm(on_cpu);
-  using options_type = ramify::distributed_sort_options;
-  const auto expect = [&](const std::string& text,
-                          const std::function<void(options_type&)>& change) {
-    expect_difference(comm, "distributed_sort_options." + text, [&](bool is_other) {
+  struct arguments {
+    ramify::sort_order order = ramify::sort_order::ascending;
+    ramify::sorted_parts parts = ramify::sorted_parts::sampled;
+    ramify::quicksort_options options;
+    ramify::environment env;
+  };
+  const auto expect = [&](const std::string& text, const std::function<void(arguments&)>& change) {
+    expect_difference(comm, text, [&](bool is_other) {
       std::vector<int> keys{3, 1, 2};
-      options_type options;
-      if (is_other) change(options);
-      ramify::distributed_sort(comm, keys, options);
+      arguments all;
+      if (is_other) change(all);
+      ramify::distributed_sort(comm, keys, all.order, all.parts, all.options, all.env);
     });
   };
-  expect("descending is 'false'", [](auto& o) { o.descending = true; });
-  expect("parts is 'sampled'", [](auto& o) { o.parts = ramify::sorted_parts::equal; });
-  expect("strategy is 'sample_sort'",
-         [](auto& o) { o.strategy = ramify::quicksort_strategy::binary; });
-  expect("depth_limit is '0'", [](auto& o) { o.depth_limit = 256; });  // invalid on one rank only
-  expect("device_memory is '0'", [](auto& o) { o.device_memory = 1; });
-  expect("launches.threshold is '0'", [](auto& o) { o.launches.threshold = 9; });
-  expect("backend is 'automatic'", [](auto& o) { o.backend = ramify::backend::cpu; });
+  alignas(256) std::byte memory[256];
+  expect("distributed_sort: order is 'ascending'",
+         [](auto& a) { a.order = ramify::sort_order::descending; });
+  expect("distributed_sort: parts is 'sampled'",
+         [](auto& a) { a.parts = ramify::sorted_parts::equal; });
+  expect("quicksort_options.strategy is 'sample_sort'",
+         [](auto& a) { a.options.strategy = ramify::quicksort_strategy::binary; });
+  expect("quicksort_options.depth_limit is '0'",
+         [](auto& a) { a.options.depth_limit = 256; });  // invalid on one rank only
+  expect("quicksort_options.device_memory is '0'", [](auto& a) { a.options.device_memory = 1; });
+  expect("whether quicksort_options.temporary is null is 'true'",
+         [&](auto& a) { a.options.temporary = memory; });
+  expect("quicksort_options.launches.threshold is '0'",
+         [](auto& a) { a.options.launches.threshold = 9; });
+  expect("environment.backend is 'automatic'",
+         [](auto& a) { a.env.backend = ramify::backend::cpu; });
+  expect("environment.route is 'automatic'", [](auto& a) { a.env.route = ramify::route::flat; });
+  expect("environment.pending_launches is '0'", [](auto& a) { a.env.pending_launches = 100; });
+  expect("whether environment.memory is empty is 'true'",
+         [&](auto& a) { a.env.memory = std::span(memory); });
   expect_difference(comm, "the size of a key is '4'", [&](bool is_other) {
     std::vector<int> of_4(5);
     std::vector<double> of_8(5);
@@ -179,63 +195,70 @@ BOOST_AUTO_TEST_CASE(options_of_sorts_are_compared) {
     is_other ? ramify::distributed_sort(comm, with_point)
              : ramify::distributed_sort(comm, with_sign);
   });
-  expect_difference(comm, "whether keys have values is 'false'", [&](bool is_other) {
+  expect_difference(comm, "the size of a value is '0'", [&](bool is_other) {
     std::vector<int> keys(5);
     std::vector<std::uint64_t> values(5);
     is_other ? ramify::distributed_sort_pairs(comm, keys, values)
              : ramify::distributed_sort(comm, keys);
   });
-  expect_difference(comm, "distributed_sort_config.sort.depth_limit is '0'", [&](bool is_other) {
+  expect_difference(comm, "quicksort_options.depth_limit is '0'", [&](bool is_other) {
     ramify::device_buffer<int> keys;
-    ramify::distributed_sort_config config;
-    if (is_other) config.sort.depth_limit = 9;
-    ramify::distributed_sort(comm, keys, ramify::ascending{}, nullptr, config);
+    ramify::distributed_sort(comm, keys, ramify::ascending{}, ramify::sorted_parts::sampled,
+                             {.depth_limit = is_other ? 9u : 0u});
   });
 }
 
-// A trace on one rank only is no difference.
+// A trace and a stream on one rank only are no difference.
 BOOST_AUTO_TEST_CASE(a_trace_of_one_rank_is_accepted) {
   communicator comm(on_cpu);
   ramify::launch_trace trace;
-  ramify::distributed_sort_options options;
-  if (comm.rank() == 0) options.trace = &trace;
+  const ramify::host_stream stream;
+  ramify::environment env;
+  if (comm.rank() == 0) env = {.stream = stream, .trace = &trace};
   std::vector<int> keys{3, 1, 2};
-  BOOST_CHECK_NO_THROW(ramify::distributed_sort(comm, keys, options));
+  BOOST_CHECK_NO_THROW(ramify::distributed_sort(comm, keys, ramify::sort_order::ascending,
+                                                ramify::sorted_parts::sampled, env));
 }
 
 BOOST_AUTO_TEST_CASE(options_and_trees_of_searches_are_compared) {
   communicator comm(on_cpu);
-  using options_type = ramify::distributed_tree_search_options;
-  const auto expect =
-      [&](const std::string& text,
-          const std::function<void(options_type&, ramify::uts_parameters&)>& change) {
-        expect_difference(comm, text, [&](bool is_other) {
-          options_type options;
-          ramify::uts_parameters tree;
-          if (is_other) change(options, tree);
-          ramify::distributed_tree_search(comm, tree, options);
-        });
-      };
-  expect("uts_parameters.seed is '0'", [](auto&, auto& tree) { tree.seed = 1; });
-  expect("uts_parameters.shift is '0.5'", [](auto&, auto& tree) { tree.shift = 9; });
-  expect("distributed_tree_search_options.steps is '512'",
-         [](auto& options, auto&) { options.steps = 8; });
-  expect("distributed_tree_search_options.rounds is '8'",
-         [](auto& options, auto&) { options.rounds = 0; });
-  expect("distributed_tree_search_options.capacity is '0'",
-         [](auto& options, auto&) { options.capacity = 1 << 20; });
+  struct search_arguments {
+    ramify::uts_parameters tree;
+    ramify::traverse_options options;
+    ramify::exchange_options exchange;
+    ramify::environment env;
+  };
+  const auto expect = [&](const std::string& text,
+                          const std::function<void(search_arguments&)>& change) {
+    expect_difference(comm, text, [&](bool is_other) {
+      search_arguments a;
+      if (is_other) change(a);
+      ramify::distributed_tree_search(comm, a.tree, a.options, a.exchange, a.env);
+    });
+  };
+  expect("uts_parameters.seed is '0'", [](auto& a) { a.tree.seed = 1; });
+  expect("uts_parameters.shift is '0.5'", [](auto& a) { a.tree.shift = 9; });
+  expect("exchange_options.steps is '512'", [](auto& a) { a.exchange.steps = 8; });
+  expect("exchange_options.rounds is '8'", [](auto& a) { a.exchange.rounds = 0; });
+  expect("traverse_options.capacity is '0'", [](auto& a) { a.options.capacity = 1 << 20; });
+  expect("traverse_options.strategy is 'work_sharing'",
+         [](auto& a) { a.options.strategy = ramify::traverse_strategy::task_per_node; });
+  expect("environment.route is 'automatic'", [](auto& a) { a.env.route = ramify::route::flat; });
+  expect("environment.flat_loop is 'automatic'",
+         [](auto& a) { a.env.flat_loop = ramify::flat_loop::host; });
+  expect("environment.pending_launches is '0'", [](auto& a) { a.env.pending_launches = 4096; });
   const auto expect_traverse = [&](const std::string& text, unsigned root, std::uint64_t identity,
                                    unsigned steps) {
     expect_difference(comm, text, [&](bool is_other) {
-      ramify::distributed_traverse_config config;
-      if (is_other) config.steps = steps;
+      ramify::exchange_options exchange;
+      if (is_other) exchange.steps = steps;
       ramify::distributed_traverse(comm, is_other ? root : 5u, halves{}, one{}, add{},
-                                   is_other ? identity : std::uint64_t{0}, nullptr, config);
+                                   is_other ? identity : std::uint64_t{0}, {}, exchange);
     });
   };
   expect_traverse("distributed_traverse: root is '5'", 6, 0, 512);
   expect_traverse("distributed_traverse: identity is '0'", 5, 1, 512);
-  expect_traverse("distributed_traverse_config.steps is '512'", 5, 0, 2);
+  expect_traverse("exchange_options.steps is '512'", 5, 0, 2);
 }
 
 BOOST_AUTO_TEST_CASE(options_and_instances_of_branch_and_bound_are_compared) {
@@ -243,10 +266,10 @@ BOOST_AUTO_TEST_CASE(options_and_instances_of_branch_and_bound_are_compared) {
   expect_difference(comm, "distributed_count_queens: n is '6'", [&](bool is_other) {
     static_cast<void>(ramify::distributed_count_queens(comm, is_other ? 7 : 6));
   });
-  expect_difference(comm, "distributed_queens_options.leaf_rows is 'none'", [&](bool is_other) {
-    ramify::distributed_queens_options options;
+  expect_difference(comm, "queens_options.leaf_rows is 'none'", [&](bool is_other) {
+    ramify::queens_options options;
     if (is_other) options.leaf_rows = 3;
-    static_cast<void>(ramify::distributed_count_queens(comm, 6, options));
+    static_cast<void>(ramify::distributed_count_queens(comm, 6, options, {}));
   });
   expect_difference(comm, "knapsack_instance.items[1].profit is '5'", [&](bool is_other) {
     const ramify::knapsack_instance bag{{{1, 2}, {3, is_other ? 4 : 5}}, 3};
@@ -261,20 +284,22 @@ BOOST_AUTO_TEST_CASE(options_and_instances_of_branch_and_bound_are_compared) {
     const ramify::flow_shop_instance shop{2, 2, {1, 2, 3, is_other ? 5 : 4}};
     static_cast<void>(ramify::distributed_flow_shop(comm, shop));
   });
-  expect_difference(comm, "distributed_branch_and_bound_options.rounds is '8'", [&](bool is_other) {
-    ramify::distributed_branch_and_bound_options options;
-    if (is_other) options.rounds = 1;
-    const ramify::flow_shop_instance shop{2, 2, {1, 2, 3, 4}};
-    static_cast<void>(ramify::distributed_flow_shop(comm, shop, options));
+  const ramify::flow_shop_instance shop{2, 2, {1, 2, 3, 4}};
+  expect_difference(comm, "exchange_options.rounds is '8'", [&](bool is_other) {
+    static_cast<void>(
+        ramify::distributed_flow_shop(comm, shop, {}, {.rounds = is_other ? 1u : 8u}));
+  });
+  expect_difference(comm, "environment.route is 'automatic'", [&](bool is_other) {
+    static_cast<void>(ramify::distributed_flow_shop(
+        comm, shop, {.route = is_other ? ramify::route::flat : ramify::route::automatic}));
   });
   const auto expect_limits = [&](const std::string& text, const ramify::search_limits& limits) {
-    expect_difference(comm, "distributed_branch_and_bound_options.limits." + text,
-                      [&](bool is_other) {
-                        ramify::distributed_branch_and_bound_options options;
-                        if (is_other) options.limits = limits;
-                        const ramify::knapsack_instance bag{{{1, 2}, {3, 5}}, 3};
-                        static_cast<void>(ramify::distributed_knapsack(comm, bag, options));
-                      });
+    expect_difference(comm, "branch_and_bound_options.limits." + text, [&](bool is_other) {
+      ramify::branch_and_bound_options options;
+      if (is_other) options.limits = limits;
+      const ramify::knapsack_instance bag{{{1, 2}, {3, 5}}, 3};
+      static_cast<void>(ramify::distributed_knapsack(comm, bag, options, {}));
+    });
   };
   expect_limits("max_nodes is '0'", {.max_nodes = 7});
   expect_limits("max_seconds is '0'", {.max_seconds = 1.5});
@@ -282,54 +307,56 @@ BOOST_AUTO_TEST_CASE(options_and_instances_of_branch_and_bound_are_compared) {
 
 BOOST_AUTO_TEST_CASE(options_of_simulations_are_compared) {
   communicator comm(on_cpu);
-  using options_type = ramify::amr_options;
-  const auto expect = [&](const std::string& text,
-                          const std::function<void(options_type&)>& change) {
+  using setup_type = ramify::amr_setup;
+  setup_type setup = ramify::recommended_setup(ramify::amr_problem::sod, 2);
+  setup.options.mesh.max_level = 0;
+  const auto expect = [&](const std::string& text, const std::function<void(setup_type&)>& change) {
     expect_difference(comm, text, [&](bool is_other) {
-      options_type options = ramify::recommended_options(ramify::amr_problem::sod, 2);
-      options.mesh.max_level = 0;
-      if (is_other) change(options);
-      const ramify::distributed_amr_simulation flow(comm, options);
+      setup_type own = setup;
+      if (is_other) change(own);
+      const ramify::distributed_amr_simulation flow(comm, own);
     });
   };
-  expect("amr_mesh_config.max_level is '0'", [](auto& o) { o.mesh.max_level = 1; });
-  expect("amr_mesh_config.upper[0] is '1'", [](auto& o) { o.mesh.upper[0] = 2; });
-  expect("amr_mesh_config.sides[1][0] is", [](auto& o) {
-    o.mesh.sides[1] = {ramify::boundary::reflecting, ramify::boundary::outflow};
+  expect("amr_options.mesh.max_level is '0'", [](auto& o) { o.options.mesh.max_level = 1; });
+  expect("amr_options.mesh.upper[0] is '1'", [](auto& o) { o.options.mesh.upper[0] = 2; });
+  expect("amr_options.mesh.sides[1][0] is", [](auto& o) {
+    o.options.mesh.sides[1] = {ramify::boundary::reflecting, ramify::boundary::outflow};
   });
-  expect("amr_step_config.cfl is '0.4'", [](auto& o) { o.step.cfl = 2; });
-  expect("amr_regrid_config.every is '4'", [](auto& o) { o.regrid.every = 5; });
-  expect("amr_options.problem is 'sod'", [](auto& o) { o.problem = ramify::amr_problem::sedov; });
-  expect("amr_options.gamma is '1.4'", [](auto& o) { o.gamma = 1.5; });
-  expect("amr_config.route is 'automatic'", [](auto& o) { o.route = ramify::route::flat; });
-  options_type options = ramify::recommended_options(ramify::amr_problem::sod, 2);
-  options.mesh.max_level = 0;
-  ramify::distributed_amr_simulation flow(comm, options);
+  expect("amr_options.step.cfl is '0.4'", [](auto& o) { o.options.step.cfl = 2; });
+  expect("amr_options.regrid.every is '4'", [](auto& o) { o.options.regrid.every = 5; });
+  expect("amr_setup.problem is 'sod'", [](auto& o) { o.problem = ramify::amr_problem::sedov; });
+  expect("amr_setup.gamma is '1.4'", [](auto& o) { o.gamma = 1.5; });
+  expect_difference(comm, "environment.route is 'automatic'", [&](bool is_other) {
+    const ramify::environment flat{.route = ramify::route::flat};
+    const ramify::distributed_amr_simulation flow(comm, setup,
+                                                  is_other ? flat : ramify::environment{});
+  });
+  ramify::distributed_amr_simulation flow(comm, setup);
   expect_difference(comm, "distributed_amr_run: steps is '1'",
                     [&](bool is_other) { flow.advance(is_other ? 2 : 1); });
   expect_difference(comm, "distributed_amr_run: stop_time is '1'",
                     [&](bool is_other) { flow.advance(1, is_other ? 0.5 : 1.0); });
   const ramify::amr_state state = flow.state();
   expect_difference(comm, "whether it continues from a state is 'true'", [&](bool is_other) {
-    is_other ? ramify::distributed_amr_simulation(comm, options)
-             : ramify::distributed_amr_simulation(comm, options, state);
+    is_other ? ramify::distributed_amr_simulation(comm, setup)
+             : ramify::distributed_amr_simulation(comm, setup, state);
   });
 }
 
-// In run() all ranks throw cluster_error, whose cause is the same message. The rank that announces it
-// first begins the message.
+// In run() all ranks throw cluster_error, whose cause is the same message. The message begins with
+// the rank that announced it first.
 BOOST_AUTO_TEST_CASE(a_difference_in_run_ends_it_on_all_ranks) {
   communicator comm(on_cpu);
   if (comm.size() == 1) return;
   const auto sort = [&] {
     std::vector<int> keys{3, 1, 2};
-    ramify::distributed_sort_options options;
-    options.descending = comm.rank() == 1;
-    ramify::distributed_sort(comm, keys, options);
+    ramify::distributed_sort(
+        comm, keys,
+        comm.rank() == 1 ? ramify::sort_order::descending : ramify::sort_order::ascending);
   };
   BOOST_CHECK_EXCEPTION(comm.run(sort), ramify::cluster_error,
-                        names("distributed_sort_options.descending is 'false' on rank 0, "
-                              "but 'true' on rank 1"));
+                        names("distributed_sort: order is 'ascending' on rank 0, "
+                              "but 'descending' on rank 1"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

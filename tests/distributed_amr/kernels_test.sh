@@ -12,8 +12,8 @@ cat >"$work/run.cu" <<'code'
 #include <ramify/distributed_amr.cuh>
 using namespace ramify;
 using gas = euler<double, 2>;
-void run(communicator& ranks, const amr_config& config) {
-  distributed_amr_run mesh(ranks, gas{}, gradient_criterion<gas>{}, sod<double, 2>{}, config);
+void run(communicator& ranks, const amr_options& options) {
+  distributed_amr_run mesh(ranks, gas{}, gradient_criterion<gas>{}, sod<double, 2>{}, options);
   mesh.advance(1);
 }
 code

@@ -53,22 +53,30 @@ using run_on_ranks = ramify::distributed_amr_run<Physics, criterion_of<Physics>,
 template <class Physics>
 run_here<Physics> start(const setting& s) {
   return {physics_of(s, static_cast<const Physics*>(nullptr)), criterion_of<Physics>{s},
-          initial_state<Physics>{s}, s.config};
+          initial_state<Physics>{s}, s.options, s.env};
 }
 template <class Physics>
 run_here<Physics> resume(const setting& s, const amr_state& state) {
   return {physics_of(s, static_cast<const Physics*>(nullptr)), criterion_of<Physics>{s}, state,
-          s.config};
+          s.options, s.env};
 }
 template <class Physics>
 run_on_ranks<Physics> start(communicator& ranks, const setting& s) {
-  return {ranks, physics_of(s, static_cast<const Physics*>(nullptr)), criterion_of<Physics>{s},
-          initial_state<Physics>{s}, s.config};
+  return {ranks,
+          physics_of(s, static_cast<const Physics*>(nullptr)),
+          criterion_of<Physics>{s},
+          initial_state<Physics>{s},
+          s.options,
+          s.env};
 }
 template <class Physics>
 run_on_ranks<Physics> resume(communicator& ranks, const setting& s, const amr_state& state) {
-  return {ranks, physics_of(s, static_cast<const Physics*>(nullptr)), criterion_of<Physics>{s},
-          state, s.config};
+  return {ranks,
+          physics_of(s, static_cast<const Physics*>(nullptr)),
+          criterion_of<Physics>{s},
+          state,
+          s.options,
+          s.env};
 }
 
 /// All ranks. Waiting in it takes no processor time.
@@ -102,12 +110,12 @@ template <class Physics>
 setting moving(bool subcycle) {
   constexpr bool is_gas = Physics::variables > 1;
   setting s;
-  s.config.step.subcycle = subcycle;
-  s.config.mesh.roots = {4, is_gas ? 4u : 2u, 1};
-  if (!is_gas) s.config.mesh.upper = {1, 0.5, 0.25};
-  s.config.mesh.max_level = 2;
-  s.config.regrid = {.refine_above = 0.5, .coarsen_below = 0.49, .patience = 1, .every = 2};
-  if (subcycle) s.config.regrid.every = 1;
+  s.options.step.subcycle = subcycle;
+  s.options.mesh.roots = {4, is_gas ? 4u : 2u, 1};
+  if (!is_gas) s.options.mesh.upper = {1, 0.5, 0.25};
+  s.options.mesh.max_level = 2;
+  s.options.regrid = {.refine_above = 0.5, .coarsen_below = 0.49, .patience = 1, .every = 2};
+  if (subcycle) s.options.regrid.every = 1;
   s.criterion = criterion_kind::value;
   s.scale = 10;
   s.initial = is_gas ? initial_kind::pulses : initial_kind::gaussian;
@@ -138,13 +146,13 @@ void expect_same(const result& here, const result& on_ranks) {
 /// Compares runs on `sizes` ranks with a run in one process.
 template <class Physics>
 void compare(const setting& s, std::uint64_t steps, const std::vector<int>& sizes) {
-  const bool regrids = s.config.mesh.max_level > 0 && s.config.regrid.every > 0;
+  const bool regrids = s.options.mesh.max_level > 0 && s.options.regrid.every > 0;
   std::unique_ptr<result> expected;
   if (is_first()) {
     auto run = start<Physics>(s);
     run.advance(steps);
     expected = std::make_unique<result>(run);
-    BOOST_TEST((expected->report.refined > 0) == (s.config.mesh.max_level > 0));
+    BOOST_TEST((expected->report.refined > 0) == (s.options.mesh.max_level > 0));
     BOOST_TEST((expected->report.coarsened > 0 || !regrids || Physics::dimensions == 3));
   }
   for (const int size : sizes) {
@@ -177,19 +185,19 @@ BOOST_AUTO_TEST_SUITE(distributed_runs)
 BOOST_AUTO_TEST_CASE(a_uniform_mesh_has_the_same_bits_on_any_number_of_ranks) {
   for (const bool subcycle : subcycling) {
     setting s = moving<gas>(subcycle);
-    s.config.mesh.max_level = 0;
+    s.options.mesh.max_level = 0;
     compare<gas>(s, 3, {2, 7});
-    s.config.mesh.roots = {2, 2, 1};  // three ranks have no block
+    s.options.mesh.roots = {2, 2, 1};  // three ranks have no block
     compare<gas>(s, 2, {7});
     s = moving<scalar>(subcycle);
-    s.config.mesh.max_level = 0;
+    s.options.mesh.max_level = 0;
     compare<scalar>(s, 3, {3});
   }
 }
 
 BOOST_DATA_TEST_CASE(a_refined_mesh_that_never_changes, data::make(subcycling), subcycle) {
   setting s = moving<gas>(subcycle);
-  s.config.regrid.every = 0;
+  s.options.regrid.every = 0;
   set_boundaries(s, ramify::boundary::reflecting);
   compare<gas>(s, 2, {3, 7});
 }
@@ -204,9 +212,9 @@ BOOST_DATA_TEST_CASE(a_scalar_in_3d_with_regrids, data::make(subcycling), subcyc
 
 BOOST_AUTO_TEST_CASE(a_blast_smaller_than_a_cell_has_its_energy_on_any_number_of_ranks) {
   setting s;
-  s.config.mesh.roots = {2, 1, 1};
-  s.config.mesh.max_level = 3;
-  for (auto& sides : s.config.mesh.sides) {
+  s.options.mesh.roots = {2, 1, 1};
+  s.options.mesh.max_level = 3;
+  for (auto& sides : s.options.mesh.sides) {
     sides = {ramify::boundary::outflow, ramify::boundary::outflow};
   }
   s.initial = initial_kind::blast;
@@ -233,7 +241,7 @@ BOOST_AUTO_TEST_CASE(another_time_step_changes_the_bits) {
   setting s = moving<gas>(false);
   on_ranks(2, [&](communicator& ranks) {
     auto a = start<gas>(ranks, s);
-    s.config.step.cfl *= 1 + 1e-15;
+    s.options.step.cfl *= 1 + 1e-15;
     auto b = start<gas>(ranks, s);
     a.advance(4);
     b.advance(4);
@@ -321,15 +329,15 @@ BOOST_AUTO_TEST_CASE(options_that_need_launches_by_kernels_are_refused) {
       change(s);
       BOOST_CHECK_EXCEPTION(start<gas>(ranks, s), std::invalid_argument, names(text));
     };
-    expect([](setting& s) { s.config.route = ramify::route::device; },
-           "amr_config.route is device; it must be automatic or flat");
-    expect([](setting& s) { s.config.flat_loop = ramify::flat_loop::graph; },
-           "amr_config.flat_loop is graph; it must be automatic or host");
-    expect([](setting& s) { s.config.step.cfl = 2; }, "amr_step_config.cfl");
+    expect([](setting& s) { s.env.route = ramify::route::device; },
+           "environment.route is device; it must be automatic or flat");
+    expect([](setting& s) { s.env.flat_loop = ramify::flat_loop::graph; },
+           "environment.flat_loop is graph; it must be automatic or host");
+    expect([](setting& s) { s.options.step.cfl = 2; }, "amr_options.step.cfl");
     setting on_gpu = moving<gas>(false);
-    on_gpu.config.backend = ramify::backend::cuda;
+    on_gpu.env.backend = ramify::backend::cuda;
     BOOST_CHECK_EXCEPTION(start<gas>(ranks, on_gpu), ramify::unavailable,
-                          names("compiled for the backend cpu"));
+                          names("compiled for cpu"));
     auto run = start<gas>(ranks, moving<gas>(false));
     BOOST_CHECK_EXCEPTION(run.advance(1, std::nan("")), std::invalid_argument, names("stop_time"));
     run.advance_to(0.001);
@@ -340,9 +348,9 @@ BOOST_AUTO_TEST_CASE(options_that_need_launches_by_kernels_are_refused) {
 BOOST_AUTO_TEST_CASE(a_setting_that_differs_is_named_on_all_ranks) {
   on_ranks(3, [&](communicator& ranks) {
     setting s = moving<gas>(false);
-    if (ranks.rank() == 2) s.config.mesh.max_level += 1;
+    if (ranks.rank() == 2) s.options.mesh.max_level += 1;
     BOOST_CHECK_EXCEPTION(start<gas>(ranks, s), std::invalid_argument,
-                          names("amr_mesh_config.max_level is '"));
+                          names("amr_options.mesh.max_level is '"));
     auto run = start<gas>(ranks, moving<gas>(false));
     BOOST_CHECK_EXCEPTION(run.advance(ranks.rank() == 2 ? 1 : 2), std::invalid_argument,
                           names("distributed_amr_run: steps is '2' on rank 0, but '1' on rank 2"));
@@ -375,7 +383,7 @@ BOOST_AUTO_TEST_CASE(an_invalid_cell_is_named_on_all_ranks) {
   s.center[0] = 0.3;
   s.center[1] = 0.8;
   s.width = 0.2;
-  s.config.mesh.max_level = 0;
+  s.options.mesh.max_level = 0;
   const auto expect_same_fault = [&](const std::string& reason) {
     std::string expected;
     try {
@@ -407,7 +415,7 @@ BOOST_AUTO_TEST_CASE(a_full_mesh_ends_the_run_on_all_ranks_and_its_state_is_that
   amr_state state;
   std::size_t blocks = 0;
   if (is_first()) blocks = start<gas>(s).report().blocks;
-  s.config.mesh.max_blocks = everyone().broadcast(blocks, 0) + 3;
+  s.options.mesh.max_blocks = everyone().broadcast(blocks, 0) + 3;
   if (is_first()) {
     auto run = start<gas>(s);
     BOOST_CHECK_THROW(run.advance(100), amr_error);
@@ -417,7 +425,7 @@ BOOST_AUTO_TEST_CASE(a_full_mesh_ends_the_run_on_all_ranks_and_its_state_is_that
   }
   on_ranks(3, [&](communicator& ranks) {
     auto run = start<gas>(ranks, s);
-    BOOST_CHECK_EXCEPTION(run.advance(100), amr_error, names("amr_mesh_config.max_blocks"));
+    BOOST_CHECK_EXCEPTION(run.advance(100), amr_error, names("amr_options.mesh.max_blocks"));
     const result found(run);
     const amr_state saved = run.save();
     if (ranks.rank() != 0) return;

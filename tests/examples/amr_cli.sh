@@ -186,14 +186,14 @@ expect 1 'more than --max-blocks, which is 40' --backend cpu --quiet --restart c
 [ "$(tail -n 1 failed/history.csv | cut -d, -f2)" = 30 ] || fail "$(cat failed/history.csv)"
 
 # After a signal a run finishes its steps and writes the checkpoint, from which it can be continued.
-slow=(--backend cpu --quiet --problem sod --max-level 2 --frames 2 --history-every 3)
+slow=(--backend cpu --threads 1 --quiet --problem sod --max-level 2 --frames 2 --history-every 3)
 "$program" "${slow[@]}" --t-end 0.1 --output-dir stopped --checkpoint c3 >out 2>err &
 pid=$!
-for _ in $(seq 600); do
+for _ in $(seq 3000); do
   if [ -s stopped/history.csv ] && [ "$(wc -l <stopped/history.csv)" -gt 3 ]; then break; fi
-  sleep 0.05
+  sleep 0.01
 done
-kill -TERM $pid
+kill -TERM $pid 2>/dev/null || fail "the run was complete before the signal"
 status=0
 wait $pid || status=$?
 [ $status -eq 143 ] || fail "status $status after SIGTERM: $(cat err)"

@@ -19,12 +19,12 @@
 
 namespace data = boost::unit_test::data;
 using namespace tests;
-using ramify::flat_loop;
-using ramify::fork_join_config;
+using ramify::environment;
+using ramify::fork_join_options;
 using ramify::fork_join_report;
 using ramify::granularity;
 using ramify::route;
-using ramify::traverse_config;
+using ramify::traverse_options;
 using ramify::traverse_strategy;
 using enum numbered_tree::shape;
 
@@ -69,6 +69,8 @@ struct digest_tree {
   }
 };
 
+using digest_run = ramify::async_run<ramify::fork_join_result<digest>>;
+
 /// Returns the digest of a tree. Children have greater numbers than their parents, so a loop from
 /// the last node to the first computes the digests of all children before that of their parent.
 digest expected_digest(const numbered_tree& tree) {
@@ -84,13 +86,12 @@ digest expected_digest(const numbered_tree& tree) {
 
 /// Runs fork_join() on a tree. Checks the value, the counts, and that each node had one call of
 /// leaf or combine.
-fork_join_report expect_digest(const numbered_tree& tree, const traverse_config& config,
-                               std::size_t pending_launches = 0) {
-  const auto limit = scoped_limit(pending_launches);
+fork_join_report expect_digest(const numbered_tree& tree, const traverse_options& options,
+                               const environment& env) {
   const auto calls = zeros<unsigned>(tree.nodes());
   const auto report = with_grids_counted([&] {
-    const auto found = ramify::fork_join(0u, digest_tree{tree, calls.data()}, nullptr,
-                                         fork_join_config{config, tree.nodes()});
+    const auto found = ramify::fork_join(0u, digest_tree{tree, calls.data()},
+                                         fork_join_options{options, tree.nodes()}, env);
     BOOST_TEST(bool(found.value == expected_digest(tree)));
     return found.report;
   });
@@ -112,16 +113,14 @@ std::vector<numbered_tree> all_shapes() {
           numbered_tree{combs, 5, 3}};
 }
 
-/// Returns a configuration for each strategy and granularity on a route.
-std::vector<traverse_config> all_configs(route taken) {
-  std::vector<traverse_config> all{{.route = taken}};
+/// Returns options for each strategy and granularity.
+std::vector<traverse_options> all_options() {
+  std::vector<traverse_options> all{{}};
   for (const auto grain : {granularity::per_task, granularity::per_block, granularity::per_grid}) {
     for (const ramify::launch_granularity launches :
          {ramify::launch_granularity{grain}, ramify::launch_granularity{grain, 3, 4}}) {
-      all.push_back({.route = taken,
-                     .capacity = 20'000,
-                     .strategy = traverse_strategy::task_per_node,
-                     .launches = launches});
+      all.push_back(
+          {.capacity = 20'000, .strategy = traverse_strategy::task_per_node, .launches = launches});
     }
   }
   return all;
@@ -144,12 +143,13 @@ BOOST_AUTO_TEST_SUITE(fork_join)
 BOOST_DATA_TEST_CASE(values_travel_up_under_every_limit,
                      data::make(routes) * data::make({1, 16, 32, 2048}), taken, limit) {
   static int piece = 0;
-  for (const traverse_config& config : all_configs(taken)) {
+  for (const traverse_options& how : all_options()) {
     for (const numbered_tree& tree : all_shapes()) {
       if (left_out(piece)) continue;
-      BOOST_TEST_CONTEXT("shape " << int(tree.kind) << ", " << to_string(config.strategy) << ", "
-                                  << to_string(config.launches.grain)) {
-        const auto report = expect_digest(tree, config, std::size_t(limit));
+      BOOST_TEST_CONTEXT("shape " << int(tree.kind) << ", " << to_string(how.strategy) << ", "
+                                  << to_string(how.launches.grain)) {
+        const auto report =
+            expect_digest(tree, how, {.route = taken, .pending_launches = std::size_t(limit)});
         expect_route(report.taken, taken, std::size_t(limit));
       }
     }
@@ -162,11 +162,12 @@ BOOST_DATA_TEST_CASE(values_travel_up_under_any_schedule,
   const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config(s));
   static int piece = 0;
   for (const route taken : routes) {
-    for (const traverse_config& how : all_configs(taken)) {
+    const environment env{.route = taken, .pending_launches = 64};
+    for (const traverse_options& how : all_options()) {
       if (left_out(piece)) continue;
-      expect_digest({complete, 100, 3}, how, 64);
-      expect_digest({caterpillar, 20}, how, 64);
-      expect_digest({star, 100}, how, 64);
+      expect_digest({complete, 100, 3}, how, env);
+      expect_digest({caterpillar, 20}, how, env);
+      expect_digest({star, 100}, how, env);
     }
   }
 }
@@ -174,14 +175,17 @@ BOOST_DATA_TEST_CASE(values_travel_up_under_any_schedule,
 BOOST_AUTO_TEST_CASE(values_travel_up_after_any_failed_launch,
                      *boost::unit_test::precondition(on_the_executor) *
                          boost::unit_test::precondition(not_under_thread_sanitizer)) {
+  // A reproducible schedule, in which the tree takes several rounds on any machine.
+  const auto executor = two_workers("random:1");
+  const ramify::cpu::scoped_executor_config without_failures(executor);
   const numbered_tree tree{complete, 1'000, 3};
-  for (const traverse_config& config : all_configs(route::device)) {
-    if (config.launches.coarsening > 1) continue;
-    BOOST_TEST_CONTEXT(to_string(config.strategy) << ", " << to_string(config.launches.grain)) {
-      const fork_join_report whole = expect_digest(tree, config);
-      const auto executor = ramify::cpu::parse_executor_config("random:1");
+  const environment env{.route = route::device};
+  for (const traverse_options& how : all_options()) {
+    if (how.launches.coarsening > 1) continue;
+    BOOST_TEST_CONTEXT(to_string(how.strategy) << ", " << to_string(how.launches.grain)) {
+      const fork_join_report whole = expect_digest(tree, how, env);
       const unsigned interrupted = tests::count_interrupted(6, executor, [&](std::uint64_t) {
-        const fork_join_report report = expect_digest(tree, config);
+        const fork_join_report report = expect_digest(tree, how, env);
         return report.host_grids > whole.host_grids || report.spilled_tasks > 0;
       });
       // Negative control: the failures did end launches.
@@ -193,43 +197,47 @@ BOOST_AUTO_TEST_CASE(values_travel_up_after_any_failed_launch,
 // The last child combines along the whole path in a loop, so the depth needs no stack.
 BOOST_DATA_TEST_CASE(a_deep_chain_returns_its_value, data::make(routes), taken) {
   // (100,000 levels also pass; a run takes three seconds.)
-  expect_digest({path, unsigned(cut_down(15'000, 300))}, {.route = taken});
-  expect_digest({caterpillar, unsigned(cut_down(5'000, 100))}, {.route = taken});
+  expect_digest({path, unsigned(cut_down(15'000, 300))}, {}, {.route = taken});
+  expect_digest({caterpillar, unsigned(cut_down(5'000, 100))}, {}, {.route = taken});
 }
 
 BOOST_AUTO_TEST_CASE(a_deep_chain_of_grids_returns_its_value) {
   for (const route taken : routes) {
     expect_digest({path, unsigned(cut_down(3'000, 100))},
-                  {.route = taken,
-                   .capacity = 1'000,
+                  {.capacity = 1'000,
                    .strategy = traverse_strategy::task_per_node,
-                   .launches = {granularity::per_grid}});
+                   .launches = {granularity::per_grid}},
+                  {.route = taken});
   }
 }
 
 BOOST_DATA_TEST_CASE(wide_and_large_trees_return_their_values, data::make(routes), taken) {
-  expect_digest({star, unsigned(cut_down(200'000, 1'000))}, {.route = taken});
-  expect_digest({complete, unsigned(cut_down(200'000, 1'000)), 3}, {.route = taken});
-  expect_digest({combs, unsigned(cut_down(200, 10)), 20}, {.route = taken});
+  expect_digest({star, unsigned(cut_down(200'000, 1'000))}, {}, {.route = taken});
+  expect_digest({complete, unsigned(cut_down(200'000, 1'000)), 3}, {}, {.route = taken});
+  expect_digest({combs, unsigned(cut_down(200, 10)), 20}, {}, {.route = taken});
 }
 
 BOOST_DATA_TEST_CASE(too_many_nodes_are_an_error, data::make(routes), taken) {
   const numbered_tree tree{complete, 1'000, 3};
   const auto calls = zeros<unsigned>(tree.nodes());
   static int piece = 0;
-  for (const traverse_config& config : all_configs(taken)) {
+  const environment env{.route = taken};
+  for (const traverse_options& how : all_options()) {
     if (left_out(piece, 3)) continue;
     for (const std::size_t max_nodes : {std::size_t{1}, std::size_t{500}, tree.nodes() - 1}) {
       BOOST_CHECK_EXCEPTION(
-          (void)ramify::fork_join(0u, digest_tree{tree, calls.data()}, nullptr,
-                                  {config, max_nodes}),
+          (void)ramify::fork_join(0u, digest_tree{tree, calls.data()},
+                                  fork_join_options{how, max_nodes}, env),
           std::length_error,
-          names("raise fork_join_config.max_nodes, which is " + std::to_string(max_nodes)));
+          names("raise fork_join_options.max_nodes, which is " + std::to_string(max_nodes)));
       BOOST_TEST(slots_in_use() == 0u);
     }
-    // The error ends an infinite recursion, too.
-    BOOST_CHECK_EXCEPTION((void)ramify::fork_join(1u, endless{}, nullptr, {config, 1'000}),
-                          std::length_error, names("fork_join: the tree has at least"));
+    // The error ends an infinite recursion, too. A further get() reports it again.
+    auto run = fork_join_async(1u, endless{}, fork_join_options{how, 1'000}, env);
+    for (int i = 0; i < 2; ++i) {
+      BOOST_CHECK_EXCEPTION((void)run.get(), std::length_error,
+                            names("fork_join: the tree has at least"));
+    }
   }
 }
 
@@ -239,10 +247,11 @@ BOOST_AUTO_TEST_CASE(several_runs_are_started_before_the_first_result) {
   for (const route taken : routes) {
     const ramify::host_stream streams[2];
     ramify::check(cudaDeviceSynchronize(), "preparing");
-    std::vector<ramify::fork_join_run<unsigned, digest_tree>> runs;
+    std::vector<digest_run> runs;
     for (const auto& stream : streams) {
-      runs.push_back(fork_join_async(0u, digest_tree{tree, calls.data()}, stream.get(),
-                                     fork_join_config{{.route = taken}, 2'000}));
+      runs.push_back(fork_join_async(0u, digest_tree{tree, calls.data()},
+                                     fork_join_options{{}, 2'000},
+                                     {.stream = stream, .route = taken}));
     }
     for (unsigned i = 2; i-- > 0;) BOOST_TEST(bool(runs[i].get().value == expected_digest(tree)));
     BOOST_TEST(slots_in_use() == 0u);
@@ -255,9 +264,10 @@ BOOST_DATA_TEST_CASE(a_move_assignment_ends_the_replaced_run, data::make(routes)
   const numbered_tree tree{complete, 100, 3};
   const auto calls = zeros<unsigned>(tree.nodes());
   const digest_tree problem{tree, calls.data()};
-  const fork_join_config large{{.route = taken}, std::size_t(cut_down(2'000'000, 200'000))};
-  auto run = fork_join_async(0u, problem, nullptr, large);
-  (void)(run = fork_join_async(0u, problem, nullptr, {{.route = taken}, tree.nodes()}));
+  const fork_join_options large{{}, std::size_t(cut_down(2'000'000, 200'000))};
+  const environment env{.route = taken};
+  auto run = fork_join_async(0u, problem, large, env);
+  (void)(run = fork_join_async(0u, problem, fork_join_options{{}, tree.nodes()}, env));
   BOOST_TEST(bool(run.get().value == expected_digest(tree)));
   BOOST_TEST(slots_in_use() == 0u);
 }
@@ -265,28 +275,33 @@ BOOST_DATA_TEST_CASE(a_move_assignment_ends_the_replaced_run, data::make(routes)
 BOOST_AUTO_TEST_CASE(bad_arguments_are_refused_before_any_launch) {
   const auto calls = zeros<unsigned>(10);
   const digest_tree problem{{path, 10}, calls.data()};
-  const auto start = [&](const fork_join_config& config, scratch_memory scratch = {}) {
-    (void)fork_join_async(0u, problem, nullptr, config, scratch);
+  const auto start = [&](const fork_join_options& options, const environment& env = {}) {
+    (void)fork_join_async(0u, problem, options, env);
   };
   const auto before = ramify::cpu::grids_begun();
-  const auto expect = [&](const fork_join_config& config, const char* text) {
-    BOOST_CHECK_EXCEPTION(start(config), std::invalid_argument, names(text));
-    BOOST_CHECK_EXCEPTION((void)(ramify::fork_join_scratch_bytes<unsigned, digest_tree>(config)),
+  const auto expect = [&](const fork_join_options& options, const char* text) {
+    BOOST_CHECK_EXCEPTION(start(options), std::invalid_argument, names(text));
+    BOOST_CHECK_EXCEPTION((void)(ramify::fork_join_scratch_bytes<unsigned, digest_tree>(options)),
                           std::invalid_argument, names(text));
   };
-  expect({{}, 0}, "fork_join_config.max_nodes is 0; it must be in [1, 2^31]");
-  expect({{}, (std::size_t{1} << 31) + 1}, "fork_join_config.max_nodes is 2147483649");
-  expect({{.route = route(9)}}, "traverse_config.route");
-  expect({{.capacity = (std::size_t{1} << 30) + 1}}, "traverse_config.capacity");
-  const fork_join_config config{{}, 10};
-  const std::size_t bytes = ramify::fork_join_scratch_bytes<unsigned, digest_tree>(config);
+  expect({{}, 0}, "fork_join_options.max_nodes is 0; it must be in [1, 2^31]");
+  expect({{}, (std::size_t{1} << 31) + 1}, "fork_join_options.max_nodes is 2147483649");
+  expect({{.capacity = (std::size_t{1} << 30) + 1}}, "traverse_options.capacity");
+  const fork_join_options options{{}, 10};
+  BOOST_CHECK_EXCEPTION(start(options, {.route = route(9)}), std::invalid_argument,
+                        names("environment.route"));
+  const std::size_t bytes = ramify::fork_join_scratch_bytes<unsigned, digest_tree>(options);
   const ramify::device_buffer<std::byte> memory(bytes + 1, nullptr);
-  BOOST_CHECK_EXCEPTION(start(config, {memory.data(), bytes - 1}), std::invalid_argument,
-                        names("fork_join: scratch.bytes is " + std::to_string(bytes - 1)));
-  BOOST_CHECK_EXCEPTION(start(config, {memory.data() + 1, bytes}), std::invalid_argument,
-                        names("fork_join: scratch.data must be aligned"));
+  const auto with = [](std::byte* data, std::size_t size) {
+    return environment{.memory = ramify::memory_ref(data, size)};
+  };
+  BOOST_CHECK_EXCEPTION(
+      start(options, with(memory.data(), bytes - 1)), std::invalid_argument,
+      names("fork_join: environment.memory has " + std::to_string(bytes - 1) + " bytes"));
+  BOOST_CHECK_EXCEPTION(start(options, with(memory.data() + 1, bytes)), std::invalid_argument,
+                        names("fork_join: environment.memory must be aligned"));
   BOOST_TEST(ramify::cpu::grids_begun() == before);
-  const auto found = ramify::fork_join(0u, problem, nullptr, config, {memory.data(), bytes});
+  const auto found = ramify::fork_join(0u, problem, options, with(memory.data(), bytes));
   BOOST_TEST(bool(found.value == expected_digest(problem.tree)));
   BOOST_TEST(found.report.scratch_bytes == bytes);
 }
@@ -297,16 +312,16 @@ BOOST_DATA_TEST_CASE(a_captured_run_returns_its_value_after_each_launch, data::m
                      taken) {
   const numbered_tree tree{complete, 10'000, 3};
   const auto calls = zeros<unsigned>(tree.nodes());
-  for (traverse_config config : all_configs(taken)) {
-    const fork_join_config both{config, tree.nodes()};
+  for (const traverse_options& how : all_options()) {
+    const fork_join_options options{how, tree.nodes()};
     const ramify::host_stream stream;
-    const std::size_t bytes = ramify::fork_join_scratch_bytes<unsigned, digest_tree>(both);
-    const ramify::device_buffer<std::byte> scratch(bytes, nullptr);
+    const ramify::device_buffer<std::byte> scratch(
+        ramify::fork_join_scratch_bytes<unsigned, digest_tree>(options), nullptr);
     ramify::check(cudaDeviceSynchronize(), "preparing");
-    std::optional<ramify::fork_join_run<unsigned, digest_tree>> run;
+    std::optional<digest_run> run;
     const ramify::captured_graph graph(stream.get(), [&] {
-      (void)run.emplace(0u, digest_tree{tree, calls.data()}, stream.get(), both,
-                        scratch_memory{scratch.data(), bytes});
+      (void)run.emplace(fork_join_async(0u, digest_tree{tree, calls.data()}, options,
+                                        {.stream = stream, .memory = scratch, .route = taken}));
     });
     for (int launches = 0; launches < 2; ++launches) {
       graph.launch(stream.get());

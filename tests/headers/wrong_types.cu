@@ -110,5 +110,5 @@ void call(const float* const_keys, not_plain* no_keys, no_less* unordered, int* 
   reduce_bottom_up(tree, has_places{}, nullptr);  // Fold needs Value combine(Value, Value) const
   reduce_bottom_up(tree, wide_sums{}, nullptr);   // decides the type of the sums, which must hold
   const gradient_criterion<gas> criterion;
-  amr_run(gas{}, criterion, nothing{}, amr_config{});  // the initial state needs values operator()
+  amr_run(gas{}, criterion, nothing{}, amr_options{});  // the initial state needs values operator()
 }

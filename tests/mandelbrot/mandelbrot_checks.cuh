@@ -19,6 +19,7 @@
 
 namespace tests::inline RAMIFY_BUILD {
 
+using ramify::environment;
 using ramify::mandelbrot_method;
 using ramify::mandelbrot_options;
 using ramify::mandelbrot_report;
@@ -56,16 +57,14 @@ inline void check_pixels(const mandelbrot_view& view, const mandelbrot_options& 
   BOOST_TEST(wrong == 0u);
 }
 
-/// Computes an image under a pending-launch limit.
+/// Computes an image, by default on the automatic route.
 inline image compute(const mandelbrot_view& view, const mandelbrot_options& options,
-                     std::size_t pending_launches = 0) {
-  const auto limit = scoped_limit(pending_launches);
+                     const environment& env = {}) {
   image made;
   const auto dwells = upload(std::vector(view.pixels(), unwritten));
   const auto origins = upload(std::vector(view.pixels(), pixel_origin(9)));
-  made.report = with_grids_counted([&] {
-    return ramify::mandelbrot(view, dwells.data(), nullptr, options, {}, origins.data());
-  });
+  made.report = with_grids_counted(
+      [&] { return ramify::mandelbrot(view, dwells.data(), origins.data(), options, env); });
   made.dwells = download(dwells);
   made.origins = download(origins);
   check_pixels(view, options, made);
@@ -99,9 +98,8 @@ inline const mandelbrot_view views[] = {
 };
 
 /// The options of a deep recursion on a small image: one tile, and the smallest tasks.
-inline mandelbrot_options deep(route taken) {
+inline mandelbrot_options deep() {
   mandelbrot_options options;
-  options.route = taken;
   options.max_iterations = 200;
   options.tile = 4096;
   options.launches.threshold = 1;

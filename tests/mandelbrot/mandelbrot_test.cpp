@@ -84,9 +84,9 @@ BOOST_DATA_TEST_CASE(rectangles_give_the_same_image_as_all_pixels, data::make(ro
     const image all = compute_all(view, {.max_iterations = 200});
     for (const std::uint32_t tile : {0u, 8u, 50u, 4096u}) {
       if (left_out_by_tsan(piece, 5)) continue;
-      mandelbrot_options options = deep(taken);
+      mandelbrot_options options = deep();
       options.tile = tile;
-      const image made = compute(view, options);
+      const image made = compute(view, options, {.route = taken});
       BOOST_TEST(made.report.taken == taken);
       BOOST_TEST_CONTEXT("tile " << tile << ", view " << &view - views) {
         BOOST_TEST(differing(made.dwells, all.dwells) <= max_differing(view));
@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(images_of_any_shape_are_complete) {
 // The border of the image has one dwell. Only the rule for rectangles that contain 0 finds the set.
 BOOST_AUTO_TEST_CASE(a_set_inside_a_uniform_border_is_found) {
   const mandelbrot_view view{.width = 200, .height = 200, .center = {0.3, 0.2}, .zoom = 0.01};
-  const image made = compute(view, deep(route::device));
+  const image made = compute(view, deep(), {.route = route::device});
   const auto [least, most] = std::ranges::minmax(made.dwells);
   BOOST_TEST(most == 200u);
   for (unsigned i = 0; i < 200; ++i) {
@@ -137,7 +137,9 @@ BOOST_AUTO_TEST_CASE(a_set_inside_a_uniform_border_is_found) {
 
 BOOST_DATA_TEST_CASE(limits_change_neither_image_nor_counts,
                      data::make(routes) * data::make({1, 16, 2048}), taken, limit) {
-  const auto run = [](route r, std::size_t pending) { return compute(views[0], deep(r), pending); };
+  const auto run = [](route r, std::size_t pending) {
+    return compute(views[0], deep(), {.route = r, .pending_launches = pending});
+  };
   static const image expected = run(route::flat, 0);
   const image made = run(taken, std::size_t(limit));
   // A GPU may allow more launches than were requested.
@@ -155,22 +157,23 @@ BOOST_DATA_TEST_CASE(limits_change_neither_image_nor_counts,
 BOOST_DATA_TEST_CASE(tasks_may_share_grids,
                      data::make(ramify::all_choices<granularity>()) * data::make({1u, 3u}), grain,
                      coarsening) {
-  static const image expected = compute(views[3], deep(route::flat));
-  mandelbrot_options options = deep(route::device);
+  static const image expected = compute(views[3], deep(), {.route = route::flat});
+  mandelbrot_options options = deep();
   options.launches.grain = grain;
   options.launches.coarsening = coarsening;
   for (const std::size_t limit : {16, 2048}) {
-    const image made = compute(views[3], options, limit);
+    const image made =
+        compute(views[3], options, {.route = route::device, .pending_launches = limit});
     BOOST_TEST(differing(made.dwells, expected.dwells) == 0u);
     BOOST_TEST((made.origins == expected.origins));
   }
 }
 
 BOOST_AUTO_TEST_CASE(a_larger_threshold_divides_fewer_rectangles) {
-  mandelbrot_options options = deep(route::device);
-  const image fine = compute(views[0], options);
+  mandelbrot_options options = deep();
+  const image fine = compute(views[0], options, {.route = route::device});
   options.launches.threshold = 100'000;
-  const image coarse = compute(views[0], options);
+  const image coarse = compute(views[0], options, {.route = route::device});
   BOOST_TEST(coarse.report.divided_rectangles == 0u);
   BOOST_TEST(coarse.report.small_rectangles == 1u);
   BOOST_TEST(fine.report.divided_rectangles > 10u);
@@ -179,25 +182,25 @@ BOOST_AUTO_TEST_CASE(a_larger_threshold_divides_fewer_rectangles) {
 
 BOOST_AUTO_TEST_CASE(images_are_the_same_under_any_schedule,
                      *boost::unit_test::precondition(on_the_executor)) {
-  const image expected = compute(views[0], deep(route::device));
+  const image expected = compute(views[0], deep(), {.route = route::device});
   std::vector<std::string> schedules{"eager", "late"};
   for (int seed = 1; seed <= std::min(random_schedules(), 20); ++seed) {
     schedules.push_back("random:" + std::to_string(seed));
   }
   for (const std::string& schedule : schedules) {
     const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config(schedule));
-    const image made = compute(views[0], deep(route::device), 64);
+    const image made = compute(views[0], deep(), {.route = route::device, .pending_launches = 64});
     BOOST_TEST(differing(made.dwells, expected.dwells) == 0u);
   }
 }
 
 BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch,
                      *boost::unit_test::precondition(on_the_executor)) {
-  const image expected = compute(views[0], deep(route::device));
+  const image expected = compute(views[0], deep(), {.route = route::device});
   const auto executor = ramify::cpu::parse_executor_config("random:1");
   const auto last = std::uint64_t(cut_down(12, 4));
   const unsigned interrupted = tests::count_interrupted(last, executor, [&](std::uint64_t) {
-    const image made = compute(views[0], deep(route::device));
+    const image made = compute(views[0], deep(), {.route = route::device});
     BOOST_TEST(differing(made.dwells, expected.dwells) == 0u);
     return made.report.spilled_tasks > 0;
   });
@@ -206,7 +209,7 @@ BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch,
 
 BOOST_DATA_TEST_CASE(the_julia_set_of_0_is_the_unit_disk, data::make(routes), taken) {
   const mandelbrot_view view{.width = 200, .height = 180, .center = 0, .zoom = 1.1, .julia = 0};
-  const image made = compute(view, deep(taken));
+  const image made = compute(view, deep(), {.route = taken});
   for (std::size_t i = 0; i < view.pixels(); ++i) {
     BOOST_TEST((made.dwells[i] == 200) == (std::abs(place_of(view, i)) < 1));
   }

@@ -16,6 +16,7 @@ using ramify::route;
 using tests::cloud;
 using tests::cube_and_probes;
 using tests::device_cloud;
+using tests::environment_for;
 using tests::error_of_probes;
 using tests::field;
 using tests::gravity_of;
@@ -169,22 +170,22 @@ BOOST_AUTO_TEST_CASE(every_shape_by_either_route) {
     BOOST_TEST_CONTEXT(to_string(s)) {
       const auto c = tests::make_cloud(s, std::size_t(tests::cut_down(2'500, 600)));
       const auto truth = tests::sum_of_pairs(c, 0.01);
-      const auto found = gravity_of<double>(c, options_for(0.5, 0.01, route::device));
+      const auto found =
+          gravity_of<double>(c, options_for(0.5, 0.01), environment_for(route::device));
       // Where forces cancel, as inside a shell, the error is large relative to their sum. On a
       // line, the errors of near nodes have the same sign and add up.
       const double bound = s == shape::line || s == shape::diagonal ? 0.1 : 0.01;
       BOOST_TEST(tests::total_error(found, truth) < bound);
       BOOST_TEST(tests::error_of(found, truth).potential < bound);
       BOOST_TEST(tests::total_error(gravity_of<double>(c, options_for(0.1, 0.01)), truth) < 0.005);
-      const auto flat = gravity_of<double>(c, options_for(0.5, 0.01, route::flat));
+      const auto flat = gravity_of<double>(c, options_for(0.5, 0.01), environment_for(route::flat));
       BOOST_TEST((flat.report.taken == route::flat));
       BOOST_TEST(flat.report.child_grids == 0u);
       BOOST_TEST(same_bits(found, flat));
-      auto with_tolerance = options_of_tolerance(1, 0.3, 0.01);
-      with_tolerance.route = route::device;
-      const auto tolerant = gravity_of<double>(c, with_tolerance);
-      with_tolerance.route = route::flat;
-      BOOST_TEST(same_bits(tolerant, gravity_of<double>(c, with_tolerance)));
+      const auto with_tolerance = options_of_tolerance(1, 0.3, 0.01);
+      const auto tolerant = gravity_of<double>(c, with_tolerance, environment_for(route::device));
+      BOOST_TEST(
+          same_bits(tolerant, gravity_of<double>(c, with_tolerance, environment_for(route::flat))));
       BOOST_TEST(tests::total_error(tolerant, truth) < bound);
     }
   }

@@ -17,11 +17,13 @@
 #include "reference_steps.hpp"
 
 namespace data = boost::unit_test::data;
+using ramify::environment;
 using ramify::nbody_method;
 using ramify::nbody_options;
 using ramify::nbody_simulation;
 using tests::bodies_of_deep_tree;
 using tests::distance;
+using tests::environment_for;
 using tests::kepler;
 using tests::names;
 using tests::options_for;
@@ -55,9 +57,10 @@ tests::vectors<Real> as_real(const std::vector<vector3>& from, double factor = 1
 /// Starts a simulation with the velocities times a factor.
 template <class Real>
 nbody_simulation<Real> start(const common::bodies& from, const nbody_options& options,
-                             double factor = 1) {
+                             double factor = 1, const environment& env = environment_for()) {
   const std::vector<Real> masses(from.masses.begin(), from.masses.end());
-  return {as_real<Real>(from.positions), as_real<Real>(from.velocities, factor), masses, options};
+  return {as_real<Real>(from.positions), as_real<Real>(from.velocities, factor), masses, options,
+          env};
 }
 
 /// The state of all bodies.
@@ -80,9 +83,9 @@ struct state {
 /// executor began, and that no launch slot is in use afterwards.
 template <class Real>
 state<Real> after(const common::bodies& from, const nbody_options& options, double dt,
-                  std::uint64_t steps) {
+                  std::uint64_t steps, const environment& env = environment_for()) {
   const std::uint64_t grids_before = ramify::cpu::grids_begun();
-  auto simulation = start<Real>(from, options);
+  auto simulation = start<Real>(from, options, 1, env);
   simulation.step(dt, steps);
   const auto report = simulation.report();
   if (!RAMIFY_ON_CUDA) {
@@ -287,9 +290,7 @@ BOOST_AUTO_TEST_CASE(every_schedule_gives_the_same_bits) {
   const auto sphere = common::make_plummer_sphere(2'300, 2);  // grids launch grids from 2,049 on
   const auto options = options_of(3, 0.025, nbody_method::tree, 2);
   const auto bits = [&](ramify::route taken) {
-    auto o = options;
-    o.route = taken;
-    return after<float>(sphere, o, 0.05, 1);
+    return after<float>(sphere, options, 0.05, 1, environment_for(taken));
   };
   const auto expected = bits(ramify::route::automatic);
   const int schedules = RAMIFY_THREAD_SANITIZER ? 2 : tests::sampled(24, 4, 2);
@@ -313,22 +314,22 @@ BOOST_DATA_TEST_CASE(every_limit_gives_the_same_bits, data::make({1, 2048}) * da
   static int piece = 0;  // counts all limits and routes
   if (tests::left_out_by_tsan(piece, 5)) return;
   const auto sphere = common::make_plummer_sphere(bodies_of_deep_tree, 2);
-  auto options = options_of(2, 0.025, nbody_method::tree, 2);
+  const auto options = options_of(2, 0.025, nbody_method::tree, 2);
   static const auto expected = after<float>(sphere, options, 0.05, 1);
-  options.pending_launches = std::size_t(pending_launches);
-  options.route = taken;
-  BOOST_TEST((after<float>(sphere, options, 0.05, 1) == expected));
+  auto env = environment_for(taken);
+  env.pending_launches = std::size_t(pending_launches);
+  BOOST_TEST((after<float>(sphere, options, 0.05, 1, env) == expected));
 }
 
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::on_the_executor))
 BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch) {
   const auto sphere = common::make_plummer_sphere(bodies_of_deep_tree, 2);
-  auto options = options_of(3, 0.004, nbody_method::tree, 2);
-  options.route = ramify::route::device;
-  const auto expected = after<float>(sphere, options, 0.05, 1);
+  const auto options = options_of(3, 0.004, nbody_method::tree, 2);
+  const auto env = environment_for(ramify::route::device);
+  const auto expected = after<float>(sphere, options, 0.05, 1, env);
   for (std::uint64_t failing = 1; failing <= 3; ++failing) {
     BOOST_TEST_CONTEXT("launch " << failing) {
-      auto simulation = start<float>(sphere, options);
+      auto simulation = start<float>(sphere, options, 1, env);
       auto config = ramify::cpu::current_executor_config();
       config.failing_launch = failing;
       const ramify::cpu::scoped_executor_config scope(config);
@@ -377,19 +378,19 @@ BOOST_AUTO_TEST_CASE(bad_options_are_named) {
         start<float>(sphere, options_of(levels, accuracy, nbody_method::tree, 0.5, softening)),
         std::invalid_argument, names(text));
   };
-  refused(0, 0.025, 0.1, "nbody_config.step_levels is 0; it must be in [1, 20]");
-  refused(21, 0.025, 0.1, "nbody_config.step_levels is 21; it must be in [1, 20]");
+  refused(0, 0.025, 0.1, "nbody_options.step_levels is 0; it must be in [1, 20]");
+  refused(21, 0.025, 0.1, "nbody_options.step_levels is 21; it must be in [1, 20]");
   for (const double bad : {0.0, -1.0, double(NAN), double(INFINITY)}) {
-    refused(1, bad, 0.1, "nbody_config.step_accuracy is ");
+    refused(1, bad, 0.1, "nbody_options.step_accuracy is ");
   }
-  refused(2, 0.025, 0, "nbody_config.softening is 0; it must be larger than 0 if step_levels");
+  refused(2, 0.025, 0, "nbody_options.softening is 0; it must be larger than 0 if step_levels");
 
   auto simulation = start<float>(sphere, options_of(20, 0.025, nbody_method::tree));
   BOOST_CHECK_EXCEPTION(simulation.step(NAN), std::invalid_argument, names("dt must be finite"));
-  ramify::nbody_system<float> system(nullptr, nullptr, nullptr, 0, nullptr,
+  ramify::nbody_system<float> system(nullptr, nullptr, nullptr, 0,
                                      options_of(2, 0.025, nbody_method::tree));
   BOOST_CHECK_EXCEPTION((void)system.step_async(0.1), std::invalid_argument,
-                        names("nbody_config.step_levels is 2; it must be 1 for"));
+                        names("nbody_options.step_levels is 2; it must be 1 for"));
   // A body that leaves the range of coordinates.
   const common::bodies fast{{{0, 0, 0}, {1, 0, 0}}, {{0, 0, 0}, {0, 4e18, 0}}, {1, 1}};
   for (const auto method : methods) {

@@ -17,9 +17,10 @@
 
 namespace data = boost::unit_test::data;
 using ramify::device_buffer;
-using ramify::nbody_config;
+using ramify::environment;
+using ramify::memory_ref;
+using ramify::nbody_options;
 using ramify::route;
-using ramify::scratch_memory;
 using tests::bodies_of_deep_tree;
 using tests::cloud;
 using tests::device_cloud;
@@ -32,28 +33,26 @@ using tests::shape;
 
 namespace {
 
-/// Scratch memory of the caller.
-struct given_memory {
-  explicit given_memory(std::size_t bytes) : buffer(bytes, nullptr) {}
-  [[nodiscard]] scratch_memory get() const { return {buffer.data(), buffer.size()}; }
-  device_buffer<std::byte> buffer;
-};
+const nbody_options wide_angle{.theta = 2, .softening = 0.1};
+
+/// Returns memory of the caller for a calculation by the tree code.
+device_buffer<std::byte> memory_for(std::size_t n, const nbody_options& options) {
+  return {ramify::barnes_hut_scratch_bytes<float>(n, options), nullptr};
+}
 
 /// Starts and completes a calculation by the tree code, in memory of the caller if `given`.
-field<float> async_field(const cloud<float>& from, const nbody_config& config, bool given) {
+field<float> async_field(const cloud<float>& from, const nbody_options& options, environment env,
+                         bool given) {
   const device_cloud<float> c(from);
-  ramify::barnes_hut<float> gravity(config);
-  std::optional<given_memory> memory;
-  if (given) memory.emplace(ramify::barnes_hut_scratch_bytes<float>(c.size(), config));
+  const ramify::barnes_hut<float> gravity(options);
+  const auto memory = memory_for(given ? c.size() : 0, options);
+  if (given) env.memory = memory;
   auto run = gravity.accelerations_async(c.positions.data(), c.masses.data(), c.size(),
-                                         c.accelerations.data(), c.potentials.data(), nullptr,
-                                         given ? memory->get() : scratch_memory{});
+                                         c.accelerations.data(), c.potentials.data(), env);
   const auto report = run.get();
   BOOST_TEST(tests::leaked_slots() == 0u);
   return c.result(report);
 }
-
-nbody_config gravity_config(route taken) { return {.theta = 2, .softening = 0.1, .route = taken}; }
 
 }  // namespace
 
@@ -65,22 +64,22 @@ BOOST_DATA_TEST_CASE(every_limit_in_any_memory,
   static int piece = 0;  // counts all cases
   if (tests::left_out_by_tsan(piece, 5)) return;
   const auto c = rounded<float>(tests::plummer_cloud(bodies_of_deep_tree, 2));
-  static const auto expected = async_field(c, gravity_config(route::flat), false);
+  static const auto expected = async_field(c, wide_angle, {.route = route::flat}, false);
   const auto limits = tests::scoped_limit(std::size_t(limit));
-  BOOST_TEST(same_bits(async_field(c, gravity_config(taken), given), expected));
+  BOOST_TEST(same_bits(async_field(c, wide_angle, {.route = taken}, given), expected));
 }
 
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::on_the_executor))
 BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch) {
   const auto c = rounded<float>(tests::plummer_cloud(4'000, 3));
-  const auto expected = async_field(c, gravity_config(route::device), false);
+  const auto expected = async_field(c, wide_angle, {.route = route::device}, false);
   unsigned interrupted = 0;
   for (std::uint64_t failing = 1; failing <= 6; ++failing) {
     BOOST_TEST_CONTEXT("launch " << failing) {
       auto config = ramify::cpu::current_executor_config();
       config.failing_launch = failing;
       const ramify::cpu::scoped_executor_config scope(config);
-      const auto found = async_field(c, gravity_config(route::device), failing % 2 == 0);
+      const auto found = async_field(c, wide_angle, {.route = route::device}, failing % 2 == 0);
       BOOST_TEST(same_bits(found, expected));
       if (found.report.host_grids > expected.report.host_grids || found.report.spilled_tasks > 0) {
         ++interrupted;
@@ -93,14 +92,15 @@ BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch) {
 
 BOOST_AUTO_TEST_CASE(a_tree_with_too_many_nodes) {
   const auto c = rounded<float>(tests::make_cloud(shape::cube, 2'500));
-  auto config = gravity_config(route::device);
-  const auto expected = async_field(c, config, false);
-  config.max_nodes = 10;
-  BOOST_TEST(same_bits(async_field(c, config, false), expected));
-  BOOST_CHECK_EXCEPTION((void)async_field(c, config, true), std::length_error,
+  const environment env{.route = route::device};
+  auto options = wide_angle;
+  const auto expected = async_field(c, options, env, false);
+  options.max_nodes = 10;
+  BOOST_TEST(same_bits(async_field(c, options, env, false), expected));
+  BOOST_CHECK_EXCEPTION((void)async_field(c, options, env, true), std::length_error,
                         names("more than 10 nodes"));
-  config.max_nodes = 5'000;
-  BOOST_TEST(same_bits(async_field(c, config, true), expected));
+  options.max_nodes = 5'000;
+  BOOST_TEST(same_bits(async_field(c, options, env, true), expected));
 }
 
 BOOST_AUTO_TEST_CASE(invalid_bodies_are_named_by_get) {
@@ -108,43 +108,39 @@ BOOST_AUTO_TEST_CASE(invalid_bodies_are_named_by_get) {
   c.positions[600][0] = std::numeric_limits<float>::quiet_NaN();
   c.masses[650] = std::numeric_limits<float>::infinity();
   for (const bool given : {false, true}) {
-    BOOST_CHECK_EXCEPTION((void)async_field(c, {}, given), std::invalid_argument,
+    BOOST_CHECK_EXCEPTION((void)async_field(c, {}, {}, given), std::invalid_argument,
                           names("barnes_hut: positions[600] is ("));
   }
   c.positions[600][0] = 0;
-  BOOST_CHECK_EXCEPTION((void)async_field(c, {}, true), std::invalid_argument,
+  BOOST_CHECK_EXCEPTION((void)async_field(c, {}, {}, true), std::invalid_argument,
                         names("barnes_hut: masses[650] is inf"));
   BOOST_TEST(tests::leaked_slots() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(bad_scratch_memory_is_named) {
+BOOST_AUTO_TEST_CASE(bad_memory_is_named) {
   const device_cloud<float> c(rounded<float>(tests::make_cloud(shape::cube, 100)));
-  const given_memory memory(ramify::barnes_hut_scratch_bytes<float>(100));
-  auto scratch = memory.get();
-  --scratch.bytes;
-  ramify::barnes_hut<float> gravity;
-  BOOST_CHECK_EXCEPTION(
-      (void)gravity.accelerations_async(c.positions.data(), c.masses.data(), 100,
-                                        c.accelerations.data(), nullptr, nullptr, scratch),
-      std::invalid_argument, names("barnes_hut: scratch.bytes is"));
-  scratch.bytes = 8;
+  const auto memory = memory_for(100, {});
+  BOOST_CHECK_EXCEPTION((void)c.calculate(ramify::barnes_hut<float>(),
+                                          {.memory = memory_ref(memory.data(), memory.size() - 1)}),
+                        std::invalid_argument, names("barnes_hut: environment.memory has"));
   BOOST_CHECK_EXCEPTION((void)ramify::direct_gravity_async<float>(
                             c.positions.data(), c.masses.data(), 100, c.accelerations.data(),
-                            nullptr, nullptr, {}, {}, scratch),
-                        std::invalid_argument, names("direct_gravity: scratch.bytes is 8"));
+                            nullptr, {.memory = memory_ref(memory.data(), 8)}),
+                        std::invalid_argument,
+                        names("direct_gravity: environment.memory has 8 bytes"));
 }
 
 BOOST_AUTO_TEST_CASE(a_graph_launches_the_levels_of_the_flat_route_where_it_can) {
   const auto c = rounded<float>(tests::plummer_cloud(bodies_of_deep_tree, 2));
-  auto config = gravity_config(route::flat);
-  const auto expected = async_field(c, config, false);
-  config.flat_loop = ramify::flat_loop::graph;
+  environment env{.route = route::flat};
+  const auto expected = async_field(c, wide_angle, env, false);
+  env.flat_loop = ramify::flat_loop::graph;
   if (!RAMIFY_ON_CUDA) {
-    BOOST_CHECK_EXCEPTION((void)async_field(c, config, false), ramify::unavailable,
-                          names("flat_loop graph is not available"));
+    BOOST_CHECK_EXCEPTION((void)async_field(c, wide_angle, env, false), ramify::unavailable,
+                          names("environment.flat_loop graph is not available"));
     return;
   }
-  const auto found = async_field(c, config, true);
+  const auto found = async_field(c, wide_angle, env, true);
   BOOST_TEST(same_bits(found, expected));
   BOOST_TEST(found.report.graph_grids > 0u);
 }
@@ -197,49 +193,47 @@ void expect_captured(std::size_t n, Start start, Calculate calculate) {
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(a_captured_calculation_runs_in_each_launch_of_its_graph) {
-  const auto config = gravity_config(route::device);
-  const given_memory memory(ramify::barnes_hut_scratch_bytes<float>(bodies_of_deep_tree, config));
+  const auto memory = memory_for(bodies_of_deep_tree, wide_angle);
+  const ramify::barnes_hut<float> gravity(wide_angle);
   for (const route taken : routes) {
     if (taken == route::device && !ramify::device_launch_available) continue;
-    ramify::barnes_hut<float> gravity(gravity_config(taken));
     expect_captured(
         bodies_of_deep_tree,
         [&](const device_cloud<float>& c, cudaStream_t stream) {
           return gravity.accelerations_async(c.positions.data(), c.masses.data(), c.size(),
-                                             c.accelerations.data(), c.potentials.data(), stream,
-                                             memory.get());
+                                             c.accelerations.data(), c.potentials.data(),
+                                             {.stream = stream, .memory = memory, .route = taken});
         },
-        [&](const device_cloud<float>& c) { return c.calculate(gravity); });
+        [&](const device_cloud<float>& c) { return c.calculate(gravity, {.route = taken}); });
   }
   expect_captured(
       1'000,
       [&](const device_cloud<float>& c, cudaStream_t stream) {
         return ramify::direct_gravity_async(c.positions.data(), c.masses.data(), c.size(),
-                                            c.accelerations.data(), c.potentials.data(), stream,
-                                            config, {}, memory.get());
+                                            c.accelerations.data(), c.potentials.data(), wide_angle,
+                                            {.stream = stream, .memory = memory});
       },
       [&](const device_cloud<float>& c) {
         return ramify::direct_gravity(c.positions.data(), c.masses.data(), c.size(),
-                                      c.accelerations.data(), c.potentials.data(), nullptr, config);
+                                      c.accelerations.data(), c.potentials.data(), wide_angle);
       });
 }
 
 BOOST_AUTO_TEST_CASE(a_capture_that_is_not_possible_is_refused) {
   const ramify::host_stream stream;
   const device_cloud<float> c(rounded<float>(tests::make_cloud(shape::cube, 100)));
-  const auto capture = [&](ramify::flat_loop loop, const scratch_memory& scratch) {
-    auto config = gravity_config(route::flat);
-    config.flat_loop = loop;
-    ramify::barnes_hut<float> gravity(config);
+  const ramify::barnes_hut<float> gravity(wide_angle);
+  const auto capture = [&](ramify::flat_loop loop, const memory_ref& memory) {
     const ramify::captured_graph graph(stream.get(), [&] {
-      (void)gravity.accelerations_async(c.positions.data(), c.masses.data(), c.size(),
-                                        c.accelerations.data(), nullptr, stream.get(), scratch);
+      (void)gravity.accelerations_async(
+          c.positions.data(), c.masses.data(), c.size(), c.accelerations.data(), nullptr,
+          {.stream = stream, .memory = memory, .route = route::flat, .flat_loop = loop});
     });
   };
-  const given_memory memory(ramify::barnes_hut_scratch_bytes<float>(100));
+  const auto memory = memory_for(100, wide_angle);
   BOOST_CHECK_EXCEPTION(capture(ramify::flat_loop::automatic, {}), std::invalid_argument,
-                        names("scratch.data is null"));
-  BOOST_CHECK_EXCEPTION(capture(ramify::flat_loop::host, memory.get()), ramify::unavailable,
+                        names("environment.memory is empty"));
+  BOOST_CHECK_EXCEPTION(capture(ramify::flat_loop::host, memory), ramify::unavailable,
                         names("cannot capture steps that the host launches"));
 }
 

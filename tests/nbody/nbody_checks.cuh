@@ -22,14 +22,13 @@ namespace tests::inline RAMIFY_BUILD {
 
 inline constexpr ramify::route routes[] = {ramify::route::device, ramify::route::flat};
 
-inline nbody_options options_for(double theta, double softening = 0,
-                                 ramify::route requested_route = ramify::route::automatic) {
-  nbody_options options;
-  options.backend = RAMIFY_ON_CUDA ? backend::cuda : backend::cpu;
-  options.route = requested_route;
-  options.theta = theta;
-  options.softening = softening;
-  return options;
+inline nbody_options options_for(double theta, double softening = 0) {
+  return {.theta = theta, .softening = softening};
+}
+
+/// Returns the environment of a call of the facade.
+inline environment environment_for(ramify::route taken = ramify::route::automatic) {
+  return {.backend = backend_under_test(), .route = taken};
 }
 
 template <class Real>
@@ -55,14 +54,15 @@ inline unsigned leaked_slots() {
 /// Calculates gravity by the facade. Checks that the report counts all grids that the CPU executor
 /// began, and that no launch slot is in use afterwards.
 template <class Real>
-field<Real> gravity_of(const cloud<double>& from, const nbody_options& options) {
+field<Real> gravity_of(const cloud<double>& from, const nbody_options& options,
+                       const environment& env = environment_for()) {
   const cloud<Real> c = rounded<Real>(from);
   field<Real> found;
   found.accelerations.resize(c.masses.size());
   found.potentials.resize(c.masses.size());
   const std::uint64_t grids_before = ramify::cpu::grids_begun();
-  found.report =
-      ramify::gravity<Real>(c.positions, c.masses, found.accelerations, found.potentials, options);
+  found.report = ramify::gravity<Real>(c.positions, c.masses, found.accelerations, found.potentials,
+                                       options, env);
   if (!RAMIFY_ON_CUDA) {
     const std::uint64_t grids = ramify::cpu::grids_begun() - grids_before;
     BOOST_TEST(found.report.host_grids + found.report.child_grids == grids);
@@ -107,9 +107,9 @@ struct device_cloud {
   }
 
   /// Calculates the field by the header template.
-  nbody_report calculate(barnes_hut<Real>& gravity) const {
+  nbody_report calculate(const barnes_hut<Real>& gravity, const environment& env = {}) const {
     return gravity.accelerations(positions.data(), masses.data(), size(), accelerations.data(),
-                                 potentials.data());
+                                 potentials.data(), env);
   }
 
   [[nodiscard]] field<Real> result(const nbody_report& report) const {
@@ -134,13 +134,13 @@ bool same_bits(const field<Real>& a, const field<Real>& b) {
 
 /// A tree with the nodes that the traversal reads, by the phases of barnes_hut.
 struct tree_with_nodes {
-  tree_with_nodes(const device_cloud<double>& c, const nbody_config& config)
-      : built(c.positions.data(), c.size(), nullptr, ramify::detail::nbody::tree_config(config)) {
+  tree_with_nodes(const device_cloud<double>& c, const nbody_options& options)
+      : built(c.positions.data(), c.size(), ramify::detail::nbody::tree_options(options)) {
     const auto tree = built.view();
-    memory = {scratch.take(nullptr, c.size(), tree.node_count, config), nullptr};
-    scratch.take(memory.data(), c.size(), tree.node_count, config);
+    memory = {scratch.take(nullptr, c.size(), tree.node_count, options), nullptr};
+    scratch.take(memory.data(), c.size(), tree.node_count, options);
     ramify::detail::nbody::clear_progress(scratch.progress, nullptr);
-    compute_moments(tree, c.masses.data(), config, scratch, nullptr, {});
+    compute_moments(tree, c.masses.data(), options, scratch, nullptr, {});
   }
 
   ramify::spatial_tree<double, 3> built;

@@ -28,11 +28,11 @@ struct reference_steps {
     late_kick,       ///< the second kick has the length of the next step
   };
 
-  reference_steps(const common::bodies& initial, const ramify::nbody_config& options)
-      : bodies(initial), config(options), accelerations(forces()) {}
+  reference_steps(const common::bodies& initial, const ramify::nbody_options& of)
+      : bodies(initial), options(of), accelerations(forces()) {}
 
   void step(double dt, fault inserted = fault::none) {
-    const unsigned last = config.step_levels - 1;
+    const unsigned last = options.step_levels - 1;
     const std::uint32_t end = 1u << last;
     const std::size_t n = bodies.size();
     levels.assign(n, 0);
@@ -71,29 +71,29 @@ struct reference_steps {
   }
 
   [[nodiscard]] std::vector<std::uint64_t> bodies_on_level() const {
-    std::vector<std::uint64_t> counts(config.step_levels);
+    std::vector<std::uint64_t> counts(options.step_levels);
     for (const unsigned level : levels) ++counts[level];
     return counts;
   }
 
   common::bodies bodies;
-  ramify::nbody_config config;
+  ramify::nbody_options options;
   std::vector<vector3> accelerations;
   std::vector<unsigned> levels;
   std::uint64_t force_calculations = 0;
 
  private:
   [[nodiscard]] std::vector<vector3> forces() const {
-    return sum_of_pairs({bodies.positions, bodies.masses}, config.softening,
-                        config.gravitational_constant)
+    return sum_of_pairs({bodies.positions, bodies.masses}, options.softening,
+                        options.gravitational_constant)
         .accelerations;
   }
   /// Returns the level of the longest step that the criterion allows.
   [[nodiscard]] unsigned level_of(std::size_t i, double dt) const {
     const double longest =
-        std::sqrt(2 * config.step_accuracy * config.softening / distance(accelerations[i], {}));
+        std::sqrt(2 * options.step_accuracy * options.softening / distance(accelerations[i], {}));
     const double level = std::ceil(std::log2(std::abs(dt) / longest));
-    return static_cast<unsigned>(std::clamp(level, 0.0, config.step_levels - 1.0));
+    return static_cast<unsigned>(std::clamp(level, 0.0, options.step_levels - 1.0));
   }
   void kick(std::size_t i, double dt) {
     for (std::size_t k = 0; k < 3; ++k) {

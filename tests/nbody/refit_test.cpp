@@ -48,9 +48,8 @@ struct moving_cloud {
   [[nodiscard]] ramify::detail::nbody::moving_bodies<double> all() const {
     return {device.arrays(), device.positions.data(), velocities.data(), nullptr, {}};
   }
-  [[nodiscard]] ramify::spatial_tree<double, 3> tree(const ramify::nbody_config& config) const {
-    return {device.positions.data(), device.size(), nullptr,
-            ramify::detail::nbody::tree_config(config)};
+  [[nodiscard]] ramify::spatial_tree<double, 3> tree(const ramify::nbody_options& options) const {
+    return {device.positions.data(), device.size(), ramify::detail::nbody::tree_options(options)};
   }
   /// Returns the cloud at the positions that the device has now.
   [[nodiscard]] cloud<double> now() const {
@@ -97,17 +96,17 @@ struct refit_outcome {
 /// Calculates the forces on the targets after a drift of dt: by a refit, by the moments of the
 /// moved bodies in the boxes of the old tree, and by a new tree.
 template <int order>
-refit_outcome compare(double dt, const ramify::nbody_config& config) {
+refit_outcome compare(double dt, const ramify::nbody_options& options) {
   using namespace ramify::detail::nbody;
   moving_cloud bodies(std::size_t(tests::cut_down(1'500, 500)));
-  kept_tree<double> kept(bodies.tree(config));
-  const auto old_tree = bodies.tree(config);
+  kept_tree<double> kept(bodies.tree(options));
+  const auto old_tree = bodies.tree(options);
   const auto view = old_tree.view();
   refit_outcome found;
   // 1. The refit.
   BOOST_TEST(kept.serves(bodies.active));
-  kept.start_forces(bodies.all(), dt, bodies.active, config, bodies.progress.data());
-  const auto truth = bodies.of_targets(tests::sum_of_pairs(bodies.now(), config.softening));
+  kept.start_forces(bodies.all(), dt, bodies.active, options, bodies.progress.data());
+  const auto truth = bodies.of_targets(tests::sum_of_pairs(bodies.now(), options.softening));
   found.refitted = error_of(bodies.results_of_targets(), truth);
   found.refitted_interactions = bodies.read_progress().interactions;
   BOOST_TEST(bodies.read_progress().first_invalid == no_invalid_body);
@@ -115,7 +114,7 @@ refit_outcome compare(double dt, const ramify::nbody_config& config) {
   bodies.clear_results();
   gravity_scratch<double> scratch;
   const auto take = [&](void* base) {
-    return scratch.take(base, view.point_count, view.node_count, config);
+    return scratch.take(base, view.point_count, view.node_count, options);
   };
   const ramify::device_buffer<std::byte> memory(take(nullptr), nullptr);
   take(memory.data());
@@ -126,32 +125,34 @@ refit_outcome compare(double dt, const ramify::nbody_config& config) {
       bodies.active,
       moved_bodies<double>{scratch.bodies, targets.flags(), bodies.progress.data(), 1e100});
   targets.launch_list(nullptr, {});
-  reduce_to_nodes<moment_reduction<double, order>, order>(view, config, scratch, nullptr, {});
-  force_arguments<double> arguments(bodies.device.arrays(), config, bodies.progress.data(), {});
+  reduce_to_nodes<moment_reduction<double, order>, order>(view, options, scratch, nullptr, {});
+  force_arguments<double> arguments(bodies.device.arrays(), options, bodies.progress.data(), {});
   arguments.targets = targets.list();
-  traverse(view, scratch, config, arguments, nullptr);
+  traverse(view, scratch, options, arguments, nullptr);
   found.stale_boxes = error_of(bodies.results_of_targets(), truth);
   // 3. A new tree.
   bodies.clear_results();
-  ramify::gravity_run<double> run(bodies.device.arrays(), 0, config, nullptr, {}, bodies.active);
+  ramify::detail::run_setup setup("nbody", {});
+  gravity_run<double> run(setup, bodies.device.arrays(), 0, options, bodies.active);
   found.built_interactions = run.get().interactions;
   found.built = error_of(bodies.results_of_targets(), truth);
   return found;
 }
 
 /// Returns the accelerations of the targets with a number of lanes for each of them.
-field<double> with_lanes(moving_cloud& bodies, const ramify::nbody_config& config, unsigned lanes) {
+field<double> with_lanes(moving_cloud& bodies, const ramify::nbody_options& options,
+                         unsigned lanes) {
   using namespace ramify::detail::nbody;
   bodies.clear_results();
-  const tests::tree_with_nodes made(bodies.device, config);
+  const tests::tree_with_nodes made(bodies.device, options);
   const auto view = made.built.view();
   const target_selection targets(bodies.active, bodies.device.size(), nullptr);
   targets.launch(view.ids, nullptr, {});
-  force_arguments<double> arguments(bodies.device.arrays(), config, bodies.progress.data(), {});
+  force_arguments<double> arguments(bodies.device.arrays(), options, bodies.progress.data(), {});
   arguments.targets = targets.list();
   BOOST_TEST(arguments.targets.lanes == 32u);
   arguments.targets.lanes = lanes;
-  traverse(view, made.scratch, config, arguments, nullptr);
+  traverse(view, made.scratch, options, arguments, nullptr);
   return bodies.results_of_targets();
 }
 
@@ -163,9 +164,9 @@ BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::not_under_thread_san
 BOOST_DATA_TEST_CASE(a_refit_has_the_error_of_a_new_tree, data::make({0.0, 0.02, 0.3, 3.0}), dt) {
   for (const int order : {1, 2}) {
     for (const double tolerance : {0.0, 0.1}) {
-      ramify::nbody_config config{.order = order, .softening = 0.01};
-      config.tolerance = tolerance;
-      const auto found = order == 1 ? compare<1>(dt, config) : compare<2>(dt, config);
+      ramify::nbody_options options{.order = order, .softening = 0.01};
+      options.tolerance = tolerance;
+      const auto found = order == 1 ? compare<1>(dt, options) : compare<2>(dt, options);
       BOOST_TEST_MESSAGE("order " << order << ", tolerance " << tolerance << ", dt " << dt
                                   << ": rms " << found.refitted.rms << ", stale boxes "
                                   << found.stale_boxes.rms << ", new tree " << found.built.rms
@@ -198,12 +199,12 @@ BOOST_AUTO_TEST_CASE(lanes_share_the_sources_of_a_target) {
       BOOST_TEST(bodies.read_progress().interactions == pairs);
       for (const int order : {1, 2}) {
         for (const double tolerance : {0.0, 0.1}) {
-          ramify::nbody_config config{.order = order, .softening = 0.01};
-          config.tolerance = tolerance;
-          const auto found = with_lanes(bodies, config, lanes);
+          ramify::nbody_options options{.order = order, .softening = 0.01};
+          options.tolerance = tolerance;
+          const auto found = with_lanes(bodies, options, lanes);
           const double bound = tolerance > 0 ? tolerance / 100 : order == 1 ? 1e-2 : 5e-3;
           BOOST_TEST(error_of(found, truth).rms < bound);
-          BOOST_TEST((with_lanes(bodies, config, lanes).accelerations == found.accelerations));
+          BOOST_TEST((with_lanes(bodies, options, lanes).accelerations == found.accelerations));
         }
       }
       // A smaller group opens fewer nodes.
@@ -228,16 +229,16 @@ BOOST_AUTO_TEST_CASE(few_targets_have_many_lanes) {
 
 BOOST_AUTO_TEST_CASE(a_tree_serves_as_many_forces_as_there_are_bodies) {
   moving_cloud bodies(400);
-  const ramify::nbody_config config{.softening = 0.01};
+  const ramify::nbody_options options{.softening = 0.01};
   const auto some = [&](std::size_t count) {
     return active_bodies{bodies.levels.data(), 2, count};
   };
   BOOST_TEST(!kept_tree<double>().serves(some(1)));
-  kept_tree<double> kept(bodies.tree(config));
+  kept_tree<double> kept(bodies.tree(options));
   BOOST_TEST(kept.serves(some(399)));
   BOOST_TEST(!kept.serves(some(400)));  // all bodies: as with steps of one length
   BOOST_TEST(!kept.serves({}));
-  kept.start_forces(bodies.all(), 0.01, bodies.active, config, bodies.progress.data());
+  kept.start_forces(bodies.all(), 0.01, bodies.active, options, bodies.progress.data());
   const std::size_t left = 400 - bodies.active.count;
   BOOST_TEST(kept.serves(some(left)));
   BOOST_TEST(!kept.serves(some(left + 1)));
@@ -251,9 +252,10 @@ BOOST_AUTO_TEST_CASE(few_active_bodies_build_no_tree,
   auto options = tests::options_for(0.7, 0.002);
   options.step_levels = 8;
   options.step_accuracy = 0.1;
-  options.trace = &trace;
+  auto env = tests::environment_for();
+  env.trace = &trace;
   ramify::nbody_simulation<double> simulation(sphere.positions, sphere.velocities, sphere.masses,
-                                              options);
+                                              options, env);
   const auto grids = [&](std::string_view kernel) {
     std::uint64_t count = 0;
     for (const auto& g : trace.grids) {

@@ -16,7 +16,6 @@
 
 namespace data = boost::unit_test::data;
 using ramify::device_buffer;
-using ramify::nbody_config;
 using ramify::nbody_method;
 using ramify::nbody_options;
 using ramify::point;
@@ -24,6 +23,7 @@ using ramify::route;
 using tests::bodies_of_deep_tree;
 using tests::cloud;
 using tests::device_cloud;
+using tests::environment_for;
 using tests::field;
 using tests::gravity_of;
 using tests::names;
@@ -38,13 +38,12 @@ namespace {
 /// Calculates gravity twice with one object and returns the second result. Memory of the first
 /// calculation has another size.
 field<double> again(const cloud<double>& before, const cloud<double>& now,
-                    const nbody_options& options) {
-  const auto limits = tests::scoped_limit(options.pending_launches);
+                    const nbody_options& options, const ramify::environment& env = {}) {
   const device_cloud<double> first(before);
   const device_cloud<double> second(now);
-  ramify::barnes_hut<double> gravity(options);
-  (void)first.calculate(gravity);
-  return second.result(second.calculate(gravity));
+  const ramify::barnes_hut<double> gravity(options);
+  (void)first.calculate(gravity, env);
+  return second.result(second.calculate(gravity, env));
 }
 
 /// Calculates the accelerations, but no potentials, which stay 0.
@@ -62,8 +61,8 @@ field<double> direct_range(const cloud<double>& from, std::uint32_t begin, std::
   // The range has end - begin results, so potentials may follow directly.
   point<double, 3>* const a = c.accelerations.data();
   double* const potentials = &a[end - begin].x[0];
-  const auto report = ramify::direct_gravity(c.positions.data(), c.masses.data(), c.size(), a,
-                                             potentials, nullptr, {}, {begin, end});
+  const auto report = ramify::direct_gravity(c.positions.data(), c.masses.data(), c.size(),
+                                             {begin, end}, a, potentials, nbody_options{});
   ramify::check(cudaMemcpyAsync(c.potentials.data(), potentials, (end - begin) * sizeof(double),
                                 cudaMemcpyDeviceToDevice, nullptr),
                 "moving the potentials");
@@ -83,7 +82,7 @@ BOOST_AUTO_TEST_CASE(every_schedule_gives_the_same_bits) {
   for (int seed = 0; seed < schedules; ++seed) {
     const ramify::cpu::scoped_executor_config config(
         {.order = ramify::cpu::schedule::random, .seed = std::uint64_t(seed)});
-    const auto found = gravity_of<double>(c, options_for(2, 0, routes[seed % 2]));
+    const auto found = gravity_of<double>(c, options_for(2), environment_for(routes[seed % 2]));
     BOOST_TEST_CONTEXT("seed " << seed) { BOOST_TEST(same_bits(found, expected)); }
   }
   int piece = 0;
@@ -91,7 +90,8 @@ BOOST_AUTO_TEST_CASE(every_schedule_gives_the_same_bits) {
     const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config(order));
     for (const auto taken : routes) {
       if (tests::left_out(piece, RAMIFY_THREAD_SANITIZER ? 4 : 2)) continue;
-      BOOST_TEST(same_bits(gravity_of<double>(c, options_for(2, 0, taken)), expected));
+      BOOST_TEST(
+          same_bits(gravity_of<double>(c, options_for(2), environment_for(taken)), expected));
     }
   }
 }
@@ -102,20 +102,21 @@ BOOST_DATA_TEST_CASE(every_limit_gives_the_same_bits,
   if (tests::left_out_by_tsan(piece, 5)) return;
   const auto c = tests::plummer_cloud(bodies_of_deep_tree, 2);
   static const auto expected = gravity_of<float>(c, options_for(2, 0.1));
-  auto options = options_for(2, 0.1, taken);
-  options.pending_launches = std::size_t(pending_launches);
-  BOOST_TEST(same_bits(gravity_of<float>(c, options), expected));
+  auto env = environment_for(taken);
+  env.pending_launches = std::size_t(pending_launches);
+  BOOST_TEST(same_bits(gravity_of<float>(c, options_for(2, 0.1), env), expected));
 }
 
 BOOST_AUTO_TEST_CASE(without_launch_slots_the_host_launches_all_grids) {
   const auto c = tests::plummer_cloud(bodies_of_deep_tree, 2);
-  const auto options = options_for(2, 0.1, route::device);
+  const auto options = options_for(2, 0.1);
+  const auto env = environment_for(route::device);
   const auto found = [&] {
     const auto limit = *ramify::current_launch_limits().pending_launches;
     const tests::all_slots_taken taken(limit);
-    return again({}, c, options);
+    return again({}, c, options, env);
   }();
-  BOOST_TEST(same_bits(found, gravity_of<double>(c, options)));
+  BOOST_TEST(same_bits(found, gravity_of<double>(c, options, env)));
   BOOST_TEST(found.report.child_grids == 0u);
   BOOST_TEST((found.report.taken == route::device));
 }
@@ -159,7 +160,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_written_after_the_results) {
     std::vector<std::array<float, 3>> accelerations(500, {1, 2, 3});
     std::vector<float> potentials(500, 4);
     (void)ramify::gravity<float>(c.positions, c.masses, std::span(accelerations).first(100),
-                                 std::span(potentials).first(100), options);
+                                 std::span(potentials).first(100), options, environment_for());
     BOOST_TEST(std::ranges::count(accelerations, std::array<float, 3>{1, 2, 3}) == 400);
     BOOST_TEST(std::ranges::count(potentials, 4.0f) == 400);
   }
@@ -169,12 +170,12 @@ BOOST_AUTO_TEST_CASE(the_facade_accepts_every_kind_of_memory) {
   using vector = std::array<double, 3>;
   const auto c = tests::make_cloud(shape::cube, 500);
   const std::size_t n = c.masses.size();
-  const auto options = options_for(0.5);
+  const auto env = environment_for();
   tests::vectors<double> expected(n);
-  (void)ramify::gravity<double>(c.positions, c.masses, expected, {}, options);
+  (void)ramify::gravity<double>(c.positions, c.masses, expected, {}, env);
 
   ramify::pinned_buffer<vector> pinned(n);
-  (void)ramify::gravity<double>(c.positions, c.masses, std::span(pinned.data(), n), {}, options);
+  (void)ramify::gravity<double>(c.positions, c.masses, std::span(pinned.data(), n), {}, env);
   BOOST_TEST(std::ranges::equal(expected, std::span(pinned.data(), n)));
 
   const device_buffer<vector> x = tests::upload(c.positions);
@@ -183,7 +184,7 @@ BOOST_AUTO_TEST_CASE(the_facade_accepts_every_kind_of_memory) {
   ramify::check(cudaStreamSynchronize(nullptr), "waiting for the upload");
   (void)ramify::gravity<double>(std::span<const vector>(x.data(), n),
                                 std::span<const double>(m.data(), n), std::span(a.data(), n), {},
-                                options);
+                                env);
   BOOST_TEST((tests::download(a) == expected));
 }
 
@@ -207,12 +208,13 @@ BOOST_AUTO_TEST_CASE(a_moved_from_system_is_empty) {
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::not_under_thread_sanitizer))
 BOOST_AUTO_TEST_CASE(the_report_states_the_route) {
   const auto c = tests::plummer_cloud(bodies_of_deep_tree, 2);
-  const auto on_device = gravity_of<float>(c, options_for(1, 0.1, route::device)).report;
+  const auto on_device =
+      gravity_of<float>(c, options_for(1, 0.1), environment_for(route::device)).report;
   BOOST_TEST((on_device.taken == route::device));
   BOOST_TEST(on_device.child_grids > 0u);
   BOOST_TEST(on_device.nodes > bodies_of_deep_tree / 16);
   BOOST_TEST(on_device.scratch_bytes > bodies_of_deep_tree * 16);
-  BOOST_TEST((on_device.ran_on == options_for(1).backend));
+  BOOST_TEST((on_device.ran_on == tests::backend_under_test()));
   const auto chosen = gravity_of<float>(c, options_for(1, 0.1)).report;
   BOOST_TEST(!chosen.route_reason.empty());
 }
@@ -244,10 +246,10 @@ BOOST_AUTO_TEST_CASE(bad_arrays_are_named) {
     expect(x, m, 100, on_host.data(), nullptr, "accelerations is ordinary host memory");
   }
   const auto direct = [&] {
-    (void)ramify::direct_gravity<double>(x, m, 10, a, nullptr, nullptr, {}, {11, 20});
+    (void)ramify::direct_gravity<double>(x, m, 10, {11, 20}, a, nullptr, nbody_options{});
   };
   BOOST_CHECK_EXCEPTION(direct(), std::invalid_argument, names("range.begin is 11"));
-  const auto no_leaves = [] { (void)ramify::barnes_hut<double>(nbody_config{.leaf_size = 0}); };
+  const auto no_leaves = [] { (void)ramify::barnes_hut<double>(nbody_options{.leaf_size = 0}); };
   BOOST_CHECK_EXCEPTION(no_leaves(), std::invalid_argument, names("leaf_size is 0"));
 }
 
@@ -262,17 +264,17 @@ BOOST_AUTO_TEST_CASE(bad_options_are_named) {
   expect_field([](auto& o) { o.theta = -0.1; }, "theta is -0.1");
   expect_field([](auto& o) { o.theta = 2.5; }, "theta is 2.5");
   expect_field([&](auto& o) { o.theta = nan; }, "in [0, 2]");
-  expect_field([](auto& o) { o.tolerance = -1; }, "nbody_config.tolerance is -1");
-  expect_field([](auto& o) { o.tolerance = 11; }, "nbody_config.tolerance is 11");
-  expect_field([&](auto& o) { o.tolerance = nan; }, "nbody_config.tolerance");
+  expect_field([](auto& o) { o.tolerance = -1; }, "nbody_options.tolerance is -1");
+  expect_field([](auto& o) { o.tolerance = 11; }, "nbody_options.tolerance is 11");
+  expect_field([&](auto& o) { o.tolerance = nan; }, "nbody_options.tolerance");
   expect_field(
       [](auto& o) {
         o.tolerance = 1;
         o.theta = 0.7;
       },
-      "nbody_config.theta is 0.7; it must be left at its default");
-  expect_field([](auto& o) { o.order = 0; }, "nbody_config.order is 0");
-  expect_field([](auto& o) { o.order = 3; }, "nbody_config.order is 3");
+      "nbody_options.theta is 0.7; it must be left at its default");
+  expect_field([](auto& o) { o.order = 0; }, "nbody_options.order is 0");
+  expect_field([](auto& o) { o.order = 3; }, "nbody_options.order is 3");
   expect_field([](auto& o) { o.softening = -1; }, "softening is -1");
   expect_field([](auto& o) { o.softening = INFINITY; }, "softening");
   expect_field([&](auto& o) { o.gravitational_constant = nan; }, "gravitational_constant");
@@ -313,10 +315,11 @@ BOOST_AUTO_TEST_CASE(bad_options_are_named) {
   }
   BOOST_CHECK_NO_THROW((void)gravity_of<double>(c, options_for(0.5, 1e20)));
   expect_field([](auto& o) { o.method = nbody_method(9); }, "method");
-  expect_field([](auto& o) { o.route = route(9); }, "route");
-  expect_field([](auto& o) { o.flat_loop = ramify::flat_loop(9); }, "nbody_config.flat_loop");
-  expect_field([](auto& o) { o.backend = ramify::backend(9); }, "backend");
   expect_field([](auto& o) { o.leaf_size = 1025; }, "leaf_size is 1025");
+  BOOST_CHECK_EXCEPTION((void)gravity_of<float>(c, {}, environment_for(route(9))),
+                        std::invalid_argument, names("environment.route"));
+  BOOST_CHECK_EXCEPTION((void)gravity_of<float>(c, {}, {.backend = ramify::backend(9)}),
+                        std::invalid_argument, names("environment.backend"));
   BOOST_CHECK_THROW((void)ramify::parse_nbody_method("guess"), std::invalid_argument);
 
   std::vector<std::array<float, 3>> three(3);
@@ -340,9 +343,9 @@ BOOST_AUTO_TEST_CASE(an_invalid_body_is_named_and_nothing_is_written) {
       options.method = method;
       std::vector<std::array<float, 3>> accelerations(700, {1, 2, 3});
       std::vector<float> potentials(700, 4);
-      BOOST_CHECK_EXCEPTION(
-          (void)ramify::gravity<float>(c.positions, c.masses, accelerations, potentials, options),
-          std::invalid_argument, names(what));
+      BOOST_CHECK_EXCEPTION((void)ramify::gravity<float>(c.positions, c.masses, accelerations,
+                                                         potentials, options, environment_for()),
+                            std::invalid_argument, names(what));
       BOOST_TEST(std::ranges::count(accelerations, std::array<float, 3>{1, 2, 3}) == 700);
       BOOST_TEST(std::ranges::count(potentials, 4.0f) == 700);
     }

@@ -16,6 +16,7 @@ namespace data = boost::unit_test::data;
 using ramify::nbody_options;
 using ramify::nbody_simulation;
 using tests::distance;
+using tests::environment_for;
 using tests::kepler;
 using tests::names;
 using tests::options_for;
@@ -25,7 +26,7 @@ namespace {
 
 nbody_simulation<double> cluster(std::size_t n, const nbody_options& options) {
   const auto sphere = common::make_plummer_sphere(n, 4);
-  return {sphere.positions, sphere.velocities, sphere.masses, options};
+  return {sphere.positions, sphere.velocities, sphere.masses, options, environment_for()};
 }
 
 /// Returns the maximum relative change of the energy up to `time`.
@@ -48,7 +49,8 @@ BOOST_DATA_TEST_CASE(an_orbit_closes, data::make({0.0, 0.5}), eccentricity) {
   const kepler orbit(eccentricity);
   auto options = options_for(0.5, 0);
   options.gravitational_constant = kepler::gravity;
-  nbody_simulation<double> planet(orbit.positions, orbit.velocities, orbit.masses, options);
+  nbody_simulation<double> planet(orbit.positions, orbit.velocities, orbit.masses, options,
+                                  environment_for());
   const int steps = tests::cut_down(2'000, 500);
   const double bound = 1e-3 * std::pow(2'000.0 / steps, 2);  // the leapfrog is of second order
   std::vector<vector3> now(2);
@@ -132,7 +134,7 @@ BOOST_AUTO_TEST_CASE(conserved_sums_match_sums_over_the_bodies) {
     for (const auto& p : sphere.positions) x.push_back({float(p[0]), float(p[1]), float(p[2])});
     for (const auto& p : sphere.velocities) v.push_back({float(p[0]), float(p[1]), float(p[2])});
     const std::vector<float> m(sphere.masses.begin(), sphere.masses.end());
-    return nbody_simulation<float>(x, v, m, options);
+    return nbody_simulation<float>(x, v, m, options, environment_for());
   }();
   const auto sums = simulation.conserved();
   const auto truth = tests::sum_of_pairs({sphere.positions, sphere.masses}, 0.05);
@@ -195,7 +197,8 @@ BOOST_AUTO_TEST_CASE(a_simulation_can_be_moved_and_be_empty) {
   BOOST_TEST(second.report().interactions > 1.9 * double(interactions_before));
   BOOST_TEST(!second.report().backend_reason.empty());
 
-  nbody_simulation<double> none(std::span<const vector3>{}, {}, {}, options_for(0.5, 0.1));
+  nbody_simulation<double> none(std::span<const vector3>{}, {}, {}, options_for(0.5, 0.1),
+                                environment_for());
   none.step(0.1, 3);
   none.download({});
   BOOST_TEST(none.size() == 0u);
@@ -211,22 +214,24 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_named) {
   BOOST_CHECK_EXCEPTION(cluster(10, options_for(7, 0.1)), std::invalid_argument, names("theta"));
   std::vector<vector3> ten(10);
   std::vector<double> masses(10, 1);
-  BOOST_CHECK_EXCEPTION(nbody_simulation<double>(ten, nine, masses, options_for(0.5, 0.1)).step(1),
-                        std::invalid_argument, names("10 bodies, but 9 velocities"));
+  BOOST_CHECK_EXCEPTION(
+      nbody_simulation<double>(ten, nine, masses, options_for(0.5, 0.1), environment_for()).step(1),
+      std::invalid_argument, names("10 bodies, but 9 velocities"));
   ten[7][2] = NAN;
-  BOOST_CHECK_EXCEPTION(nbody_simulation<double>(ten, ten, masses, options_for(0.5, 0.1)).step(1),
-                        std::invalid_argument, names("positions[7]"));
+  BOOST_CHECK_EXCEPTION(
+      nbody_simulation<double>(ten, ten, masses, options_for(0.5, 0.1), environment_for()).step(1),
+      std::invalid_argument, names("positions[7]"));
   const auto sphere = common::make_plummer_sphere(10, 4);
   for (const double bad : {double(NAN), double(INFINITY)}) {
     auto velocities = sphere.velocities;
     velocities[6][1] = bad;
-    BOOST_CHECK_EXCEPTION(
-        nbody_simulation<double>(sphere.positions, velocities, masses, options_for(0.5, 0.1)),
-        std::invalid_argument, names("velocities[6]"));
+    BOOST_CHECK_EXCEPTION(nbody_simulation<double>(sphere.positions, velocities, masses,
+                                                   options_for(0.5, 0.1), environment_for()),
+                          std::invalid_argument, names("velocities[6]"));
   }
   const std::vector<std::array<float, 3>> at_rest(1);
   const std::vector<float> one(1, 1);
-  nbody_simulation<float> single(at_rest, at_rest, one, options_for(0.5, 0.1));
+  nbody_simulation<float> single(at_rest, at_rest, one, options_for(0.5, 0.1), environment_for());
   for (const double dt : {1e39, 1e-39, -1e-46}) {  // float rounds the last one to 0
     BOOST_CHECK_EXCEPTION(single.step(dt), std::invalid_argument, names("dt must be finite"));
   }

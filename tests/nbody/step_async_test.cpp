@@ -17,11 +17,11 @@
 
 namespace data = boost::unit_test::data;
 using ramify::device_buffer;
-using ramify::nbody_config;
+using ramify::environment;
 using ramify::nbody_method;
+using ramify::nbody_options;
 using ramify::point;
 using ramify::route;
-using ramify::scratch_memory;
 using tests::bodies_of_deep_tree;
 using tests::names;
 using tests::routes;
@@ -31,16 +31,22 @@ namespace {
 
 constexpr double dt = 0.01;
 
-nbody_config config_for(route taken, nbody_method method = nbody_method::tree) {
-  return {.theta = 1, .softening = 0.1, .method = method, .route = taken};
+nbody_options options_of(nbody_method method = nbody_method::tree) {
+  return {.theta = 1, .softening = 0.1, .method = method};
+}
+
+/// Returns memory of the caller for a system of n bodies.
+device_buffer<std::byte> memory_for(std::size_t n, nbody_method method = nbody_method::tree) {
+  return {ramify::nbody_system_scratch_bytes<float>(n, options_of(method)), nullptr};
 }
 
 /// Returns a cluster of n bodies at rest.
-system_type cluster(std::size_t n, const nbody_config& config, cudaStream_t stream = nullptr) {
+system_type cluster(std::size_t n, const environment& env,
+                    nbody_method method = nbody_method::tree) {
   const tests::device_cloud<float> c(tests::rounded<float>(tests::plummer_cloud(n, 2)));
   const auto velocities = tests::upload(std::vector<point<float, 3>>(n));
   ramify::check(cudaDeviceSynchronize(), "waiting for the uploads");
-  return {c.positions.data(), velocities.data(), c.masses.data(), n, stream, config};
+  return {c.positions.data(), velocities.data(), c.masses.data(), n, options_of(method), env};
 }
 
 /// The state of all bodies.
@@ -65,7 +71,7 @@ struct bodies {
 
 /// Returns the bodies after some steps of the direct sum or of the tree code by the flat route.
 bodies after(std::size_t n, std::uint64_t steps, nbody_method method = nbody_method::tree) {
-  system_type system = cluster(n, config_for(route::flat, method));
+  system_type system = cluster(n, {.route = route::flat}, method);
   system.step(dt, steps);
   return bodies(system);
 }
@@ -81,12 +87,14 @@ BOOST_DATA_TEST_CASE(every_limit_in_any_memory,
   if (tests::left_out_by_tsan(piece, 5)) return;
   static const bodies expected = after(bodies_of_deep_tree, 2);
   const auto limits = tests::scoped_limit(std::size_t(limit));
-  system_type system = cluster(bodies_of_deep_tree, config_for(taken));
-  const device_buffer<std::byte> memory(given ? system.step_scratch_bytes() : 0, nullptr);
+  const auto memory = memory_for(given ? bodies_of_deep_tree : 0);
+  environment env{.route = taken};
+  if (given) env.memory = memory;
+  system_type system = cluster(bodies_of_deep_tree, env);
   const std::uint64_t grids_before = ramify::cpu::grids_begun();
   std::uint64_t reported = 0;
   for (int step = 0; step < 2; ++step) {
-    auto run = system.step_async(dt, {memory.data(), memory.size()});
+    auto run = system.step_async(dt);
     const auto report = run.get();
     BOOST_TEST(report.bodies == bodies_of_deep_tree);
     reported += report.host_grids + report.child_grids;
@@ -97,9 +105,9 @@ BOOST_DATA_TEST_CASE(every_limit_in_any_memory,
 }
 
 BOOST_AUTO_TEST_CASE(steps_by_the_direct_sum) {
-  system_type system = cluster(500, config_for(route::flat, nbody_method::direct));
-  const device_buffer<std::byte> memory(system.step_scratch_bytes(), nullptr);
-  system.step_async(dt, {memory.data(), memory.size()}).get();
+  const auto memory = memory_for(500, nbody_method::direct);
+  system_type system = cluster(500, {.memory = memory}, nbody_method::direct);
+  system.step_async(dt).get();
   const auto report = system.step_async(dt).get();
   BOOST_TEST(report.interactions == 500u * 499u);
   BOOST_TEST(system.report().interactions == 3 * 500u * 499u);
@@ -113,7 +121,7 @@ BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch) {
   unsigned interrupted = 0;
   for (std::uint64_t failing = 1; failing <= 4; ++failing) {
     BOOST_TEST_CONTEXT("launch " << failing) {
-      system_type system = cluster(bodies_of_deep_tree, config_for(route::device));
+      system_type system = cluster(bodies_of_deep_tree, {.route = route::device});
       auto config = ramify::cpu::current_executor_config();
       config.failing_launch = failing;
       const ramify::cpu::scoped_executor_config scope(config);
@@ -129,7 +137,7 @@ BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch) {
 // Several steps before get(), as if a graph were launched several times. The host must complete the
 // forces of the first step; until then the other steps do nothing.
 BOOST_AUTO_TEST_CASE(the_last_get_completes_all_steps) {
-  system_type system = cluster(bodies_of_deep_tree, config_for(route::flat));
+  system_type system = cluster(bodies_of_deep_tree, {.route = route::flat});
   for (int step = 0; step < 2; ++step) static_cast<void>(system.step_async(dt));
   system.step_async(dt).get();
   BOOST_TEST((bodies(system) == after(bodies_of_deep_tree, 3)));
@@ -141,8 +149,8 @@ BOOST_AUTO_TEST_CASE(a_body_that_leaves_the_range_is_named_by_get) {
     const auto fast = tests::upload(std::vector<point<float, 3>>{{}, {{0, 4e18f, 0}}});
     const auto masses = tests::upload(std::vector<float>(2, 1));
     ramify::check(cudaDeviceSynchronize(), "waiting for the uploads");
-    system_type system(at_rest.data(), fast.data(), masses.data(), 2, nullptr,
-                       config_for(route::flat, method));
+    system_type system(at_rest.data(), fast.data(), masses.data(), 2, options_of(method),
+                       {.route = route::flat});
     auto run = system.step_async(2);
     BOOST_CHECK_EXCEPTION((void)run.get(), std::invalid_argument, names("positions[1] is ("));
     // The bodies are in the middle of the step: they come back, and the next step is complete.
@@ -152,11 +160,11 @@ BOOST_AUTO_TEST_CASE(a_body_that_leaves_the_range_is_named_by_get) {
 }
 
 BOOST_AUTO_TEST_CASE(bad_arguments_change_nothing) {
-  system_type system = cluster(100, config_for(route::flat));
+  const auto memory = memory_for(100);
+  BOOST_CHECK_EXCEPTION((void)cluster(100, {.memory = {memory.data(), memory.size() - 1}}),
+                        std::invalid_argument, names("environment.memory has"));
+  system_type system = cluster(100, {.route = route::flat});
   const bodies before(system);
-  const device_buffer<std::byte> memory(system.step_scratch_bytes(), nullptr);
-  BOOST_CHECK_EXCEPTION((void)system.step_async(dt, {memory.data(), memory.size() - 1}),
-                        std::invalid_argument, names("nbody_system: scratch.bytes is"));
   BOOST_CHECK_EXCEPTION((void)system.step_async(NAN), std::invalid_argument,
                         names("dt must be finite"));
   BOOST_TEST((bodies(system) == before));
@@ -174,14 +182,15 @@ BOOST_DATA_TEST_CASE(a_captured_step_runs_in_each_launch_of_its_graph,
                      taken, method, get_each, without_slots) {
   if (taken == route::device && !ramify::device_launch_available) return;
   const ramify::host_stream stream;
-  system_type system = cluster(bodies_of_deep_tree, config_for(taken, method), stream.get());
-  const device_buffer<std::byte> memory(system.step_scratch_bytes(), nullptr);
+  const auto memory = memory_for(bodies_of_deep_tree, method);
+  system_type system =
+      cluster(bodies_of_deep_tree, {.stream = stream, .memory = memory, .route = taken}, method);
   ramify::check(cudaDeviceSynchronize(), "waiting");
-  std::optional<ramify::nbody_step_run<float>> run;
+  std::optional<ramify::async_run<ramify::nbody_report>> run;
   const ramify::captured_graph graph(
       stream.get(),
       [&] {
-        run = system.step_async(dt, {memory.data(), memory.size()});
+        run = system.step_async(dt);
         BOOST_CHECK_THROW((void)run->get(), std::logic_error);
       },
       cudaStreamCaptureModeRelaxed);
@@ -196,12 +205,12 @@ BOOST_DATA_TEST_CASE(a_captured_step_runs_in_each_launch_of_its_graph,
 
 BOOST_AUTO_TEST_CASE(a_captured_step_requires_memory) {
   const ramify::host_stream stream;
-  system_type system = cluster(100, config_for(route::flat), stream.get());
+  system_type system = cluster(100, {.stream = stream, .route = route::flat});
   const auto capture = [&] {
     const ramify::captured_graph graph(stream.get(), [&] { (void)system.step_async(dt); });
   };
   BOOST_CHECK_EXCEPTION(capture(), std::invalid_argument,
-                        names("nbody_system: scratch.data is null"));
+                        names("nbody_system: environment.memory is empty"));
 }
 
 #endif

@@ -6,7 +6,9 @@
 #include <boost/test/unit_test.hpp>
 #include <cfloat>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <new>
 #include <numbers>
 #include <ramify/quadrature.cuh>
 
@@ -77,24 +79,24 @@ BOOST_AUTO_TEST_CASE(few_results_are_wrong_in_a_sample_of_members) {
 BOOST_DATA_TEST_CASE(a_check_finds_what_the_rule_misses, data::make(routes) * data::xrange(4),
                      taken, sizes) {
   const round_bounds& bounds = sizes_of_rounds[sizes];
-  const auto peak = integrate(unit_cube<2>(), hidden_peak{1e4}, {.route = taken}, 0, bounds);
+  const auto peak = integrate(unit_cube<2>(), hidden_peak{1e4}, {}, {.route = taken}, bounds);
   BOOST_TEST(peak.converged());
   BOOST_TEST(std::fabs(peak.value - 2) < 2e-6);
   BOOST_TEST(peak.report.check_evaluations > 1'024u);
-  const auto hole = integrate(unit_cube<2>(), hidden_hole{}, {.route = taken}, 0, bounds);
+  const auto hole = integrate(unit_cube<2>(), hidden_hole{}, {}, {.route = taken}, bounds);
   BOOST_TEST(to_string(hole.status) == "not_finite");
   BOOST_TEST(hole.evaluations == 21u + 1'024u);
   BOOST_TEST(std::isnan(hidden_hole{}({{hole.not_finite_at[0], hole.not_finite_at[1]}})));
   // A check evaluates no more points than max_evaluations leaves.
   const auto few =
-      integrate(unit_cube<2>(), constant{1}, {.route = taken, .max_evaluations = 60}, 0, bounds);
+      integrate(unit_cube<2>(), constant{1}, {.max_evaluations = 60}, {.route = taken}, bounds);
   BOOST_TEST(few.converged());
   BOOST_TEST(few.report.check_evaluations == 39u);
 }
 
 BOOST_DATA_TEST_CASE(finite_values_and_domains_of_any_size_are_right, data::make(routes), taken) {
   const auto expect = [&](const auto& box, double value, double exact) {
-    const auto found = integrate(box, constant{value}, {.route = taken});
+    const auto found = integrate(box, constant{value}, {}, {.route = taken});
     BOOST_TEST(found.converged());
     BOOST_TEST(found.value == exact, boost::test_tools::tolerance(1e-9));
     BOOST_TEST(found.error <= 1e-6 * exact);
@@ -108,7 +110,7 @@ BOOST_DATA_TEST_CASE(finite_values_and_domains_of_any_size_are_right, data::make
   expect(quadrature_box<1>{{0}, {1e-300}}, 1e308, 1e8);
   // The sums over the regions of either sign overflow; the integral of x is 0 + 3/2 * 10^308.
   const auto line = integrate(quadrature_box<1>{{-1e154}, {2e154}}, monomial<1>{{1}},
-                              {.route = taken, .min_evaluations = 1'000});
+                              {.min_evaluations = 1'000}, {.route = taken});
   BOOST_TEST(line.converged());
   BOOST_TEST(line.value == 1.5e308, boost::test_tools::tolerance(1e-12));
 }
@@ -117,7 +119,7 @@ BOOST_DATA_TEST_CASE(an_integral_out_of_range_is_named, data::make(routes), take
   const auto status_of = [&](const auto& box, double value, double absolute) {
     const auto found =
         integrate(box, constant{value},
-                  {.route = taken, .absolute_tolerance = absolute, .relative_tolerance = 1e-6});
+                  {.absolute_tolerance = absolute, .relative_tolerance = 1e-6}, {.route = taken});
     BOOST_TEST(std::isinf(found.error) == !found.converged());
     return std::string(to_string(found.status));
   };
@@ -135,8 +137,8 @@ BOOST_DATA_TEST_CASE(memory_grows_with_the_regions, data::make(routes) * data::x
   const auto run = [&](unsigned first_regions) {
     round_bounds bounds = sizes_of_rounds[sizes];
     bounds.first_regions = first_regions;
-    return integrate(unit_cube<2>(), genz_function<2>(f),
-                     {.route = taken, .relative_tolerance = 1e-3}, 0, bounds);
+    return integrate(unit_cube<2>(), genz_function<2>(f), {.relative_tolerance = 1e-3},
+                     {.route = taken}, bounds);
   };
   const auto whole = run(1u << 18);
   BOOST_TEST(whole.regions > 32u);
@@ -149,6 +151,49 @@ BOOST_DATA_TEST_CASE(memory_grows_with_the_regions, data::make(routes) * data::x
     BOOST_TEST(grown.report.rounds == whole.report.rounds);
     BOOST_TEST(grown.report.scratch_bytes < whole.report.scratch_bytes);
   }
+}
+
+/// A resource that has memory for `allocations` more allocations.
+struct limited_resource {
+  unsigned allocations;
+  std::size_t bytes_in_use = 0;
+
+  void* allocate_async(std::size_t bytes, std::size_t, CUstream_st*) {
+    if (allocations == 0) throw std::bad_alloc();
+    --allocations;
+    void* memory = nullptr;
+    ramify::check(cudaMalloc(&memory, bytes), "allocating from the resource");
+    bytes_in_use += bytes;
+    return memory;
+  }
+  void deallocate_async(void* memory, std::size_t bytes, std::size_t, CUstream_st*) {
+    ramify::check(cudaFree(memory), "freeing memory of the resource");
+    bytes_in_use -= bytes;
+  }
+};
+
+BOOST_DATA_TEST_CASE(memory_of_a_resource_grows_while_it_has_some, data::make(routes), taken) {
+  const auto f = random_genz(genz_family::c0, 2, 3, 8.0);
+  const auto run = [&](const ramify::memory_ref& memory) {
+    return integrate(unit_cube<2>(), genz_function<2>(f), {.relative_tolerance = 1e-3},
+                     {.memory = memory, .route = taken}, {.first_regions = 7});
+  };
+  const auto expected = run({});
+  limited_resource enough{9};
+  const auto found = run(enough);
+  BOOST_TEST(found.converged());
+  BOOST_TEST(found.value == expected.value);
+  BOOST_TEST(found.error == expected.error);
+  BOOST_TEST(found.report.scratch_bytes == expected.report.scratch_bytes);
+  BOOST_TEST(enough.allocations < 7u);  // it has grown
+  BOOST_TEST(enough.bytes_in_use == 0u);
+
+  limited_resource few{2};  // for the state, and for the first regions
+  const auto ended = run(few);
+  BOOST_TEST(to_string(ended.status) == "out_of_memory");
+  BOOST_TEST(ended.regions <= 7u);
+  BOOST_TEST(std::fabs(ended.value - exact_integral(f)) <= ended.error);
+  BOOST_TEST(few.bytes_in_use == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(memory_does_not_follow_the_limit_of_evaluations) {

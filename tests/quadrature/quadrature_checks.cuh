@@ -19,11 +19,12 @@
 
 namespace tests::inline RAMIFY_BUILD {
 
+using ramify::environment;
 using ramify::genz_family;
 using ramify::genz_function;
 using ramify::genz_integrand;
 using ramify::quadrature_box;
-using ramify::quadrature_config;
+using ramify::quadrature_options;
 using ramify::quadrature_point;
 using ramify::quadrature_result;
 using ramify::quadrature_status;
@@ -51,15 +52,14 @@ inline constexpr round_bounds sizes_of_rounds[] = {all_small, all_medium, all_la
 /// Integrates and checks the counts of the report.
 template <unsigned d, class Integrand>
 quadrature_result integrate(const quadrature_box<d>& box, const Integrand& f,
-                            const quadrature_config& config, std::size_t pending_launches = 0,
+                            const quadrature_options& options, const environment& env = {},
                             const round_bounds& bounds = {}) {
-  const auto limit = scoped_limit(pending_launches);
   quadrature_result found;
   with_grids_counted([&] {
-    found = ramify::quadrature_run<d, Integrand>(box, f, nullptr, config, {}, bounds).get();
+    found = ramify::detail::quadrature::start_quadrature(box, f, options, env, bounds).get();
     return found.report;
   });
-  BOOST_TEST(found.evaluations <= config.max_evaluations);
+  BOOST_TEST(found.evaluations <= options.max_evaluations);
   // Each split adds a region and evaluates two. Checks evaluate other points.
   BOOST_TEST(found.evaluations == (2 * found.regions - 1) * ramify::quadrature_points(d) +
                                       found.report.check_evaluations);

@@ -99,10 +99,10 @@ BOOST_AUTO_TEST_CASE(a_singularity_at_the_boundary_converges) {
 BOOST_DATA_TEST_CASE(no_point_is_on_the_boundary, data::make(routes), taken) {
   for (const auto& f : {root_at_end{0, 1}, root_at_end{1, 1}, root_at_end{-1, -1}}) {
     const quadrature_box<1> box{{f.low}, {f.low + 1}};
-    const auto coarse = integrate(box, f, {.route = taken, .relative_tolerance = 1e-4});
+    const auto coarse = integrate(box, f, {.relative_tolerance = 1e-4}, {.route = taken});
     BOOST_TEST(coarse.converged());
     BOOST_TEST(std::fabs(coarse.value - 2) <= 2e-4);
-    const auto fine = integrate(box, f, {.route = taken});
+    const auto fine = integrate(box, f, {}, {.route = taken});
     BOOST_TEST(to_string(fine.status) == "round_off");
     BOOST_TEST(std::fabs(fine.value - 2) <= fine.error);
   }
@@ -110,7 +110,7 @@ BOOST_DATA_TEST_CASE(no_point_is_on_the_boundary, data::make(routes), taken) {
   for (const double low : {1.0, -0.7, 1e300, 0.0}) {
     const double length = low == 0 ? 0x1p-1057 : std::fabs(low) * 1.1 * 0x1p-36;
     const quadrature_box<2> box{{0, low}, {0.1, low + length}};
-    const auto found = integrate(box, inside{box}, {.route = taken, .min_evaluations = 2'000});
+    const auto found = integrate(box, inside{box}, {.min_evaluations = 2'000}, {.route = taken});
     BOOST_TEST(to_string(found.status) != "not_finite");
   }
 }
@@ -140,7 +140,7 @@ BOOST_DATA_TEST_CASE(a_point_that_is_not_finite_ends_with_its_coordinates,
     // With the second limit, only points near a face of the first region are beyond it. With the
     // third one, only points of smaller regions are.
     const auto found =
-        integrate(box, root_below{limit}, {.route = taken, .relative_tolerance = 1e-9}, 0, bounds);
+        integrate(box, root_below{limit}, {.relative_tolerance = 1e-9}, {.route = taken}, bounds);
     BOOST_TEST(to_string(found.status) == "not_finite");
     BOOST_TEST(!found.converged());
     BOOST_TEST((found.report.rounds > 1) == (limit > 0.999));
@@ -150,7 +150,7 @@ BOOST_DATA_TEST_CASE(a_point_that_is_not_finite_ends_with_its_coordinates,
     BOOST_TEST(std::isinf(found.error));
     BOOST_TEST(std::isfinite(found.value));
   }
-  const auto infinite = integrate(box, constant{HUGE_VAL}, {.route = taken});
+  const auto infinite = integrate(box, constant{HUGE_VAL}, {}, {.route = taken});
   BOOST_TEST(to_string(infinite.status) == "not_finite");
 }
 
@@ -159,30 +159,29 @@ BOOST_DATA_TEST_CASE(an_unreachable_tolerance_ends_with_the_best_estimate,
   const round_bounds& bounds = sizes_of_rounds[sizes];
   const auto few =
       integrate(quadrature_box<1>{{0}, {1}}, noisy{},
-                {.route = taken, .relative_tolerance = 1e-9, .max_evaluations = 999}, 0, bounds);
+                {.relative_tolerance = 1e-9, .max_evaluations = 999}, {.route = taken}, bounds);
   BOOST_TEST(to_string(few.status) == "max_evaluations");
   BOOST_TEST(std::fabs(few.value - 1) <= few.error);
   BOOST_TEST(few.error < 1e-5);
   // The error cannot be less than the round-off.
   const auto exact = integrate(quadrature_box<1>{{0}, {1}}, monomial<1>{{2}},
-                               {.route = taken, .relative_tolerance = 1e-16}, 0, bounds);
+                               {.relative_tolerance = 1e-16}, {.route = taken}, bounds);
   BOOST_TEST(to_string(exact.status) == "round_off");
   BOOST_TEST(std::fabs(exact.value - 1.0 / 3) <= exact.error);
 }
 
 BOOST_AUTO_TEST_CASE(bad_arguments_are_refused_before_any_launch) {
   const auto before = ramify::cpu::grids_begun();
-  const auto expect = [&](const quadrature_config& config, const char* text) {
-    BOOST_CHECK_EXCEPTION((void)ramify::quadrature(unit_cube<2>(), constant{1}, nullptr, config),
+  const auto expect = [&](const quadrature_options& options, const char* text) {
+    BOOST_CHECK_EXCEPTION((void)ramify::quadrature(unit_cube<2>(), constant{1}, options),
                           std::invalid_argument, names(text));
-    BOOST_CHECK_EXCEPTION((void)(ramify::quadrature_scratch_bytes<2, constant>(config)),
+    BOOST_CHECK_EXCEPTION((void)(ramify::quadrature_scratch_bytes<2, constant>(options)),
                           std::invalid_argument, names(text));
   };
-  expect({.route = route(9)}, "quadrature_config.route");
-  expect({.absolute_tolerance = -1}, "quadrature_config.absolute_tolerance is -1");
-  expect({.absolute_tolerance = -1e-9}, "quadrature_config.absolute_tolerance is -1e-09;");
+  expect({.absolute_tolerance = -1}, "quadrature_options.absolute_tolerance is -1");
+  expect({.absolute_tolerance = -1e-9}, "quadrature_options.absolute_tolerance is -1e-09;");
   expect({.absolute_tolerance = NAN}, "absolute_tolerance");
-  expect({.relative_tolerance = 1}, "quadrature_config.relative_tolerance is 1");
+  expect({.relative_tolerance = 1}, "quadrature_options.relative_tolerance is 1");
   expect({.relative_tolerance = NAN}, "relative_tolerance");
   expect({.relative_tolerance = 0}, "greater than 0 if absolute_tolerance is 0");
   expect({.min_evaluations = 100, .max_evaluations = 99}, "min_evaluations is 100; it must be at");
@@ -203,15 +202,16 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_refused_before_any_launch) {
     BOOST_CHECK_EXCEPTION((void)ramify::quadrature(box, constant{1}), std::invalid_argument,
                           names("it must be longer than 2^-36 times its larger coordinate"));
   }
-  const quadrature_config config{.max_evaluations = 1'000};
-  const std::size_t bytes = ramify::quadrature_scratch_bytes<2, constant>(config);
+  BOOST_CHECK_EXCEPTION((void)ramify::quadrature(unit_cube<2>(), constant{1}, {.route = route(9)}),
+                        std::invalid_argument, names("environment.route"));
+  const quadrature_options options{.max_evaluations = 1'000};
+  const std::size_t bytes = ramify::quadrature_scratch_bytes<2, constant>(options);
   const ramify::device_buffer<std::byte> memory(bytes, nullptr);
-  BOOST_CHECK_EXCEPTION((void)ramify::quadrature(unit_cube<2>(), constant{1}, nullptr, config,
-                                                 {memory.data(), bytes - 1}),
-                        std::invalid_argument, names("quadrature: scratch.bytes is"));
+  BOOST_CHECK_EXCEPTION((void)ramify::quadrature(unit_cube<2>(), constant{1}, options,
+                                                 {.memory = {memory.data(), bytes - 1}}),
+                        std::invalid_argument, names("quadrature: environment.memory has"));
   BOOST_TEST(ramify::cpu::grids_begun() == before);
-  const auto found =
-      ramify::quadrature(unit_cube<2>(), constant{1}, nullptr, config, {memory.data(), bytes});
+  const auto found = ramify::quadrature(unit_cube<2>(), constant{1}, options, {.memory = memory});
   BOOST_TEST(found.value == 1, boost::test_tools::tolerance(1e-14));
   BOOST_TEST(found.report.scratch_bytes == bytes);
 }
@@ -220,7 +220,8 @@ BOOST_AUTO_TEST_CASE(the_facade_integrates_in_all_dimensions) {
   for (unsigned d = 1; d <= ramify::max_quadrature_dimensions; ++d) {
     const auto f = random_genz(genz_family::gaussian, d, d, 2.0);
     const auto found =
-        ramify::quadrature(f, {{.relative_tolerance = 1e-4}, tests::backend_under_test(), 64});
+        ramify::quadrature(f, {.relative_tolerance = 1e-4},
+                           {.backend = tests::backend_under_test(), .pending_launches = 64});
     BOOST_TEST(found.converged());
     BOOST_TEST(found.report.pending_launch_limit == 64u);
     expect_honest(found, exact_integral(f), 1e-4 * exact_integral(f));
@@ -235,8 +236,9 @@ BOOST_AUTO_TEST_CASE(the_facade_integrates_in_all_dimensions) {
   refused({genz_family::c0, 9, {}, {}}, {}, "genz_integrand.dimensions is 9");
   refused({genz_family::c0, 2, {1, 0}, {}}, {}, "genz_integrand.a[1] is 0");
   refused({genz_family::c0, 2, {1, 1}, {0, 2}}, {}, "genz_integrand.u[1] is 2");
-  refused(good, {{}, ramify::backend(7)}, "quadrature_options.backend");
-  refused(good, {{.relative_tolerance = 2}}, "quadrature_config.relative_tolerance");
+  BOOST_CHECK_EXCEPTION((void)ramify::quadrature(good, {.backend = ramify::backend(7)}),
+                        std::invalid_argument, names("environment.backend"));
+  refused(good, {.relative_tolerance = 2}, "quadrature_options.relative_tolerance");
   BOOST_CHECK_EXCEPTION((void)ramify::parse_genz_family("cubic"), std::invalid_argument,
                         names("family 'cubic' is none of oscillatory"));
 }

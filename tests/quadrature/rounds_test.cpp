@@ -27,8 +27,8 @@ BOOST_DATA_TEST_CASE(results_have_the_same_bits_under_every_limit,
                      data::make(routes) * data::make({1, 16, 32, 2048}), taken, limit) {
   const auto f = random_genz(genz_family::c0, 2, 3, 8.0);
   const auto run = [&](route r, std::size_t pending) {
-    return integrate(unit_cube<2>(), genz_function<2>(f), {.route = r, .relative_tolerance = 1e-4},
-                     pending, in_turn);
+    return integrate(unit_cube<2>(), genz_function<2>(f), {.relative_tolerance = 1e-4},
+                     {.route = r, .pending_launches = pending}, in_turn);
   };
   static const quadrature_result expected = run(route::flat, 0);
   const auto found = run(taken, std::size_t(limit));
@@ -43,8 +43,8 @@ BOOST_DATA_TEST_CASE(results_have_the_same_bits_under_every_limit,
 BOOST_DATA_TEST_CASE(rounds_of_all_sizes_have_the_same_result, data::make(routes), taken) {
   const auto f = random_genz(genz_family::c0, 3, 3, 8.0);
   const auto run = [&](const round_bounds& bounds) {
-    return integrate(unit_cube<3>(), genz_function<3>(f),
-                     {.route = taken, .relative_tolerance = 2e-3}, 0, bounds);
+    return integrate(unit_cube<3>(), genz_function<3>(f), {.relative_tolerance = 2e-3},
+                     {.route = taken}, bounds);
   };
   const auto expected = run(all_small);
   BOOST_TEST(expected.regions > 100u);
@@ -70,8 +70,8 @@ BOOST_DATA_TEST_CASE(rounds_of_all_sizes_have_the_same_result, data::make(routes
 BOOST_AUTO_TEST_CASE(rounds_have_as_few_grids_as_their_size_allows) {
   const auto f = random_genz(genz_family::gaussian, 3, 3, 7.0);
   const auto run = [&](const round_bounds& bounds) {
-    return integrate(unit_cube<3>(), genz_function<3>(f),
-                     {.route = route::device, .relative_tolerance = 1e-6}, 0, bounds);
+    return integrate(unit_cube<3>(), genz_function<3>(f), {.relative_tolerance = 1e-6},
+                     {.route = route::device}, bounds);
   };
   const auto medium = run(all_medium);
   BOOST_TEST(medium.report.rounds >= 4u);
@@ -87,8 +87,8 @@ BOOST_AUTO_TEST_CASE(rounds_have_as_few_grids_as_their_size_allows) {
 template <unsigned d>
 void expect_small_rounds(unsigned expected) {
   const std::size_t evaluations = ramify::quadrature_points(d) << (expected + 2);
-  const auto found = integrate(unit_cube<d>(), constant{1},
-                               {.route = route::device, .min_evaluations = evaluations});
+  const auto found = integrate(unit_cube<d>(), constant{1}, {.min_evaluations = evaluations},
+                               {.route = route::device});
   BOOST_TEST(found.report.rounds > expected + 1);
   BOOST_TEST(found.report.child_grids == found.report.rounds - 1 - expected);
 }
@@ -107,8 +107,8 @@ BOOST_DATA_TEST_CASE(results_have_the_same_bits_under_any_schedule,
                      data::make({"eager", "late", "random:1", "random:2"}), s) {
   const auto f = random_genz(genz_family::discontinuous, 3, 2, 4.3);
   const auto run = [&] {
-    return integrate(unit_cube<3>(), genz_function<3>(f),
-                     {.route = route::device, .relative_tolerance = 3e-2}, 64, in_turn);
+    return integrate(unit_cube<3>(), genz_function<3>(f), {.relative_tolerance = 3e-2},
+                     {.route = route::device, .pending_launches = 64}, in_turn);
   };
   const auto expected = run();
   const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config(s));
@@ -121,8 +121,8 @@ BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch,
                      *boost::unit_test::precondition(on_the_executor)) {
   const auto f = random_genz(genz_family::gaussian, 2, 1, 7.0);
   const auto run = [&] {
-    return integrate(unit_cube<2>(), genz_function<2>(f),
-                     {.route = route::device, .relative_tolerance = 1e-6}, 0,
+    return integrate(unit_cube<2>(), genz_function<2>(f), {.relative_tolerance = 1e-6},
+                     {.route = route::device},
                      {.small_evaluations = 0, .block_regions = 24, .block_splits = 6});
   };
   const auto whole = run();
@@ -140,9 +140,9 @@ BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch,
 BOOST_DATA_TEST_CASE(many_regions_are_split_and_summed, data::make(routes), taken) {
   const quadrature_box<1> box{{0}, {3}};
   const auto evaluations = std::size_t(cut_down(70'000, 2'000));
-  const auto found = integrate(
-      box, constant{2.5},
-      {.route = taken, .min_evaluations = evaluations, .max_evaluations = 4 * evaluations});
+  const auto found = integrate(box, constant{2.5},
+                               {.min_evaluations = evaluations, .max_evaluations = 4 * evaluations},
+                               {.route = taken});
   BOOST_TEST(found.converged());
   BOOST_TEST(found.value == 7.5, boost::test_tools::tolerance(1e-14));
   BOOST_TEST(found.evaluations >= evaluations);
@@ -156,7 +156,7 @@ BOOST_DATA_TEST_CASE(min_evaluations_are_reached_within_max_evaluations,
   const auto run = [&](std::size_t least, std::size_t most) {
     const auto found =
         integrate(unit_cube<2>(), constant{2.5},
-                  {.route = taken, .min_evaluations = least, .max_evaluations = most}, 0, bounds);
+                  {.min_evaluations = least, .max_evaluations = most}, {.route = taken}, bounds);
     BOOST_TEST(found.converged());
     BOOST_TEST(found.value == 2.5, boost::test_tools::tolerance(1e-14));
     return found.evaluations - found.report.check_evaluations;
@@ -175,16 +175,17 @@ BOOST_DATA_TEST_CASE(min_evaluations_are_reached_within_max_evaluations,
 BOOST_DATA_TEST_CASE(a_captured_quadrature_runs_with_each_launch_of_its_graph, data::make(routes),
                      taken) {
   const auto f = random_genz(genz_family::c0, 3, 3, 8.0);
-  const quadrature_config config{.route = taken, .relative_tolerance = 1e-4};
-  const auto expected = integrate(unit_cube<3>(), genz_function<3>(f), config);
+  const quadrature_options options{.relative_tolerance = 1e-4};
+  const auto expected = integrate(unit_cube<3>(), genz_function<3>(f), options, {.route = taken});
   const ramify::host_stream stream;
-  const std::size_t bytes = ramify::quadrature_scratch_bytes<3, genz_function<3>>(config);
+  const std::size_t bytes = ramify::quadrature_scratch_bytes<3, genz_function<3>>(options);
   const ramify::device_buffer<std::byte> scratch(bytes, nullptr);
   ramify::check(cudaDeviceSynchronize(), "preparing");
-  std::optional<ramify::quadrature_run<3, genz_function<3>>> run;
+  std::optional<ramify::async_run<quadrature_result>> run;
   const ramify::captured_graph graph(stream.get(), [&] {
-    (void)run.emplace(unit_cube<3>(), genz_function<3>(f), stream.get(), config,
-                      scratch_memory{scratch.data(), bytes});
+    (void)run.emplace(
+        ramify::quadrature_async(unit_cube<3>(), genz_function<3>(f), options,
+                                 {.stream = stream, .memory = scratch, .route = taken}));
   });
   for (int launches = 0; launches < 2; ++launches) {
     graph.launch(stream.get());
@@ -197,19 +198,16 @@ BOOST_DATA_TEST_CASE(a_captured_quadrature_runs_with_each_launch_of_its_graph, d
 BOOST_AUTO_TEST_CASE(host_and_graph_run_the_same_rounds) {
   const auto f = random_genz(genz_family::c0, 3, 3, 8.0);
   const auto run = [&](flat_loop loop) {
-    return integrate(unit_cube<3>(), genz_function<3>(f),
-                     {.route = route::flat, .relative_tolerance = 1e-4, .flat_loop = loop}, 0,
-                     in_turn);
+    return integrate(unit_cube<3>(), genz_function<3>(f), {.relative_tolerance = 1e-4},
+                     {.route = route::flat, .flat_loop = loop}, in_turn);
   };
   const auto by_host = run(flat_loop::host);
   const auto by_graph = run(flat_loop::graph);
   BOOST_TEST(by_graph.report.looped_by == flat_loop::graph);
   BOOST_TEST(by_graph.value == by_host.value);
   BOOST_TEST(by_graph.report.rounds == by_host.report.rounds);
-  const auto large =
-      integrate(unit_cube<3>(), genz_function<3>(f),
-                {.route = route::flat, .relative_tolerance = 1e-4, .flat_loop = flat_loop::graph},
-                0, all_large);
+  const auto large = integrate(unit_cube<3>(), genz_function<3>(f), {.relative_tolerance = 1e-4},
+                               {.route = route::flat, .flat_loop = flat_loop::graph}, all_large);
   BOOST_TEST(large.report.graph_grids == 4 * (large.report.rounds - 1));
 }
 
@@ -217,7 +215,7 @@ BOOST_AUTO_TEST_CASE(host_and_graph_run_the_same_rounds) {
 
 BOOST_AUTO_TEST_CASE(a_loop_of_a_graph_is_refused_on_the_executor) {
   BOOST_CHECK_EXCEPTION(
-      (void)ramify::quadrature(unit_cube<2>(), constant{1}, nullptr,
+      (void)ramify::quadrature(unit_cube<2>(), constant{1},
                                {.route = route::flat, .flat_loop = flat_loop::graph}),
       ramify::unavailable, names("the CPU executor has no graphs"));
 }

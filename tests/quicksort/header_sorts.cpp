@@ -5,12 +5,10 @@
 namespace tests {
 
 template <class Key>
-ramify::quicksort_report sort_by_header(std::vector<Key>& keys,
-                                        const ramify::quicksort_options& options) {
-  const auto limits = scoped_limit(options.pending_launches);
+ramify::quicksort_report sort_by_header(std::vector<Key>& keys, const sort_call& call) {
   const auto device_keys = upload(keys);
-  auto report =
-      ramify::quicksort(device_keys.data(), keys.size(), device_order<Key>{}, nullptr, options);
+  auto report = ramify::quicksort(device_keys.data(), keys.size(), device_order<Key>{},
+                                  call.options, call.env);
   download(device_keys, keys);
   return report;
 }
@@ -18,12 +16,11 @@ ramify::quicksort_report sort_by_header(std::vector<Key>& keys,
 template <class Key>
 ramify::quicksort_report sort_pairs_by_header(std::vector<Key>& keys,
                                               std::vector<std::uint32_t>& values,
-                                              const ramify::quicksort_options& options) {
-  const auto limits = scoped_limit(options.pending_launches);
+                                              const sort_call& call) {
   const auto device_keys = upload(keys);
   const auto device_values = upload(values);
   auto report = ramify::quicksort_pairs(device_keys.data(), device_values.data(), keys.size(),
-                                        device_order<Key>{}, nullptr, options);
+                                        device_order<Key>{}, call.options, call.env);
   download(device_keys, keys);
   download(device_values, values);
   return report;
@@ -34,52 +31,38 @@ ramify::quicksort_report sort_device_pairs(particle* keys, std::uint32_t* values
 }
 
 template <class Key>
-std::unique_ptr<started_sort> start_sort(Key* keys, std::size_t n,
-                                         const ramify::quicksort_config& config,
-                                         cudaStream_t stream, ramify::scratch_memory scratch) {
-  using run = ramify::quicksort_run<Key, ramify::no_value, device_order<Key>>;
-  struct started : started_sort {
-    explicit started(run&& r) : run_(std::move(r)) {}
-    ramify::quicksort_report get() override { return run_.get(); }
-    run run_;
-  };
-  return std::make_unique<started>(
-      ramify::quicksort_async(keys, n, device_order<Key>{}, stream, config, scratch));
+ramify::async_run<ramify::quicksort_report> start_sort(Key* keys, std::size_t n,
+                                                       const sort_call& call) {
+  return ramify::quicksort_async(keys, n, device_order<Key>{}, call.options, call.env);
 }
 
 template <class Key>
-std::size_t scratch_bytes_of(std::size_t n, const ramify::quicksort_config& config) {
-  return ramify::quicksort_scratch_bytes<Key, ramify::no_value, device_order<Key>>(n, config);
+std::size_t scratch_bytes_of(std::size_t n, const ramify::quicksort_options& options) {
+  return ramify::quicksort_scratch_bytes<Key, ramify::no_value, device_order<Key>>(n, options);
 }
 
-std::size_t scratch_bytes(std::size_t n, const ramify::quicksort_config& config) {
-  return scratch_bytes_of<std::uint32_t>(n, config);
+std::size_t scratch_bytes(std::size_t n, const ramify::quicksort_options& options) {
+  return scratch_bytes_of<std::uint32_t>(n, options);
 }
 
-template ramify::quicksort_report sort_by_header(std::vector<std::uint32_t>&,
-                                                 const ramify::quicksort_options&);
-template ramify::quicksort_report sort_by_header(std::vector<particle>&,
-                                                 const ramify::quicksort_options&);
-template ramify::quicksort_report sort_by_header(std::vector<record>&,
-                                                 const ramify::quicksort_options&);
-template ramify::quicksort_report sort_by_header(std::vector<page>&,
-                                                 const ramify::quicksort_options&);
+template ramify::quicksort_report sort_by_header(std::vector<std::uint32_t>&, const sort_call&);
+template ramify::quicksort_report sort_by_header(std::vector<particle>&, const sort_call&);
+template ramify::quicksort_report sort_by_header(std::vector<record>&, const sort_call&);
+template ramify::quicksort_report sort_by_header(std::vector<page>&, const sort_call&);
 template ramify::quicksort_report sort_pairs_by_header(std::vector<particle>&,
                                                        std::vector<std::uint32_t>&,
-                                                       const ramify::quicksort_options&);
+                                                       const sort_call&);
 template ramify::quicksort_report sort_pairs_by_header(std::vector<record>&,
                                                        std::vector<std::uint32_t>&,
-                                                       const ramify::quicksort_options&);
+                                                       const sort_call&);
 template ramify::quicksort_report sort_pairs_by_header(std::vector<page>&,
                                                        std::vector<std::uint32_t>&,
-                                                       const ramify::quicksort_options&);
-template std::unique_ptr<started_sort> start_sort(std::uint32_t*, std::size_t,
-                                                  const ramify::quicksort_config&, cudaStream_t,
-                                                  ramify::scratch_memory);
-template std::unique_ptr<started_sort> start_sort(page*, std::size_t,
-                                                  const ramify::quicksort_config&, cudaStream_t,
-                                                  ramify::scratch_memory);
-template std::size_t scratch_bytes_of<std::uint32_t>(std::size_t, const ramify::quicksort_config&);
-template std::size_t scratch_bytes_of<page>(std::size_t, const ramify::quicksort_config&);
+                                                       const sort_call&);
+template ramify::async_run<ramify::quicksort_report> start_sort(std::uint32_t*, std::size_t,
+                                                                const sort_call&);
+template ramify::async_run<ramify::quicksort_report> start_sort(page*, std::size_t,
+                                                                const sort_call&);
+template std::size_t scratch_bytes_of<std::uint32_t>(std::size_t, const ramify::quicksort_options&);
+template std::size_t scratch_bytes_of<page>(std::size_t, const ramify::quicksort_options&);
 
 }  // namespace tests

@@ -16,12 +16,12 @@ namespace data = boost::unit_test::data;
 using common::distribution;
 using ramify::ascending;
 using ramify::device_buffer;
-using ramify::quicksort_config;
+using ramify::quicksort_options;
 using ramify::quicksort_strategy;
 using ramify::route;
+using tests::call_for;
 using tests::make_input;
 using tests::names;
-using tests::options_for;
 using tests::routes;
 using tests::several_leaves;
 using tests::strategies;
@@ -70,10 +70,10 @@ bool is_sorted(std::span<const key> keys) {
   return true;
 }
 
-ramify::quicksort_options options_of_memory() {
-  ramify::quicksort_options options;
-  options.backend = tests::backend_under_test();
-  return options;
+/// Sorts with the facade.
+ramify::quicksort_report sort_memory(std::span<key> keys) {
+  return ramify::quicksort(keys, ramify::sort_order::ascending,
+                           {.backend = tests::backend_under_test()});
 }
 
 constexpr tests::copied both_copies{RAMIFY_ON_CUDA != 0, RAMIFY_ON_CUDA != 0};
@@ -92,8 +92,8 @@ BOOST_DATA_TEST_CASE(an_invalid_comparator_loses_no_key,
       const auto input = make_input<key>(distribution::uniform, n, seed);
       auto keys = input.input();
       const auto device_keys = tests::upload(keys);
-      (void)ramify::quicksort(device_keys.data(), keys.size(), invalid_comparator{order}, nullptr,
-                              options_for(strategy, taken));
+      (void)ramify::quicksort(device_keys.data(), keys.size(), invalid_comparator{order},
+                              {.strategy = strategy}, {.route = taken});
       tests::download(device_keys, keys);
       std::ranges::sort(keys);
       BOOST_TEST(input.check(keys) == "");
@@ -111,7 +111,7 @@ BOOST_DATA_TEST_CASE(two_sorts_at_once, data::make(strategies) * data::make(rout
   const tests::oracle<key> inputs[2] = {
       make_input<key>(distribution::uniform, several_leaves, 1),
       make_input<key>(distribution::organ_pipe, several_leaves, 2)};
-  const auto options = options_for(strategy, taken);
+  const quicksort_options options{.strategy = strategy};
   std::vector<key> keys[2] = {inputs[0].input(), inputs[1].input()};
   const ramify::host_stream streams[2];
   const std::size_t bytes[2] = {tests::scratch_bytes(keys[0].size(), options),
@@ -121,8 +121,8 @@ BOOST_DATA_TEST_CASE(two_sorts_at_once, data::make(strategies) * data::make(rout
   const device_buffer<std::byte> scratch[2] = {{bytes[0], streams[0].get()},
                                                {bytes[1], streams[1].get()}};
   const auto start = [&](int i) {
-    return ramify::quicksort_async(device_keys[i].data(), keys[i].size(), ascending{},
-                                   streams[i].get(), options, {scratch[i].data(), bytes[i]});
+    return ramify::quicksort_async(device_keys[i].data(), keys[i].size(), ascending{}, options,
+                                   {.stream = streams[i], .memory = scratch[i], .route = taken});
   };
   auto first_run = start(0);
   auto second_run = start(1);
@@ -142,7 +142,7 @@ BOOST_DATA_TEST_CASE(without_launch_slots_the_host_launches,
   auto keys = input.input();
   BOOST_TEST(tests::slots_left_in_use() == 0u);
   const tests::all_slots_taken by_others(*ramify::current_launch_limits().pending_launches);
-  const auto report = tests::sort_by_header(keys, options_for(strategy, route::device));
+  const auto report = tests::sort_by_header(keys, call_for(strategy, route::device));
   BOOST_TEST(input.check(keys) == "");
   BOOST_TEST(report.taken == route::device);
   BOOST_TEST(report.child_grids == 0u);
@@ -156,14 +156,14 @@ BOOST_AUTO_TEST_CASE(pinned_memory) {
   (void)ramify::quicksort(pinned.data(), memory_keys);
   BOOST_TEST(is_sorted(keys));
   fill(keys);
-  BOOST_TEST(tests::check_times(ramify::quicksort(keys, options_of_memory()), both_copies) == "");
+  BOOST_TEST(tests::check_times(sort_memory(keys), both_copies) == "");
   BOOST_TEST(is_sorted(keys));
 }
 
 BOOST_AUTO_TEST_CASE(ordinary_memory) {
   std::vector<key> keys(memory_keys);
   fill(keys);
-  const auto report = ramify::quicksort(std::span(keys), options_of_memory());
+  const auto report = sort_memory(keys);
   BOOST_TEST(tests::check_times(report, both_copies) == "");
   BOOST_TEST(is_sorted(keys));
 }
@@ -172,8 +172,7 @@ BOOST_AUTO_TEST_CASE(device_memory) {
   std::vector<key> keys(memory_keys);
   fill(keys);
   const device_buffer<key> device = tests::upload(keys);
-  const auto report =
-      ramify::quicksort(std::span<key>(device.data(), memory_keys), options_of_memory());
+  const auto report = sort_memory(std::span<key>(device.data(), memory_keys));
   BOOST_TEST(tests::check_times(report, {}) == "");
   tests::download(device, keys);
   BOOST_TEST(is_sorted(keys));
@@ -189,18 +188,18 @@ BOOST_AUTO_TEST_CASE(managed_memory) {
   (void)ramify::quicksort(managed, memory_keys);
   BOOST_TEST(is_sorted(keys));
   fill(keys);
-  (void)ramify::quicksort(keys, options_of_memory());
+  (void)sort_memory(keys);
   BOOST_TEST(is_sorted(keys));
   ramify::check(cudaFree(managed), "freeing managed memory");
 }
 #endif
 
 BOOST_AUTO_TEST_CASE(recommended_limits_depend_on_the_strategy) {
-  const auto recommended = [](std::size_t n, const quicksort_config& config) {
-    return *ramify::quicksort_recommended_limits<key>(n, config).pending_launches;
+  const auto recommended = [](std::size_t n, const quicksort_options& options) {
+    return *ramify::quicksort_recommended_limits<key>(n, options).pending_launches;
   };
-  const auto sample_sort = options_for(quicksort_strategy::sample_sort, route::device);
-  const auto binary = options_for(quicksort_strategy::binary, route::device);
+  const quicksort_options sample_sort;
+  const quicksort_options binary{.strategy = quicksort_strategy::binary};
   BOOST_TEST(recommended(1'000'000'000, sample_sort) == 2048u);
   BOOST_TEST(recommended(1'000, binary) == 2048u);
   BOOST_TEST(recommended(100'000'000, binary) > 2048u);
@@ -226,16 +225,12 @@ BOOST_AUTO_TEST_CASE(bad_arguments_of_the_header_templates_are_named) {
   expect_values(nullptr, 5, "values is null");
   expect_values(reinterpret_cast<key*>(particles.data() + 49), 50, "keys and values overlap");
 
-  const device_buffer<std::byte> scratch(100'000, nullptr);
-  quicksort_config config;
-  const auto expect_config = [&](ramify::scratch_memory memory, const char* what) {
-    expect([&] { (void)ramify::quicksort(keys.data(), 100, ascending{}, nullptr, config, memory); },
-           what);
+  const auto expect_options = [&](const quicksort_options& options, const char* what) {
+    expect([&] { (void)ramify::quicksort(keys.data(), 100, ascending{}, options); }, what);
   };
-  expect_config({scratch.data(), 300}, "scratch.bytes is 300");
-  expect_config({scratch.data() + 8, 90'000}, "scratch.data must be aligned");
-  config.depth_limit = 256;
-  expect_config({}, "depth_limit is 256");
+  expect_options({.depth_limit = 256}, "quicksort_options.depth_limit is 256");
+  expect_options({.device_memory = 5}, "quicksort_options.device_memory is 5");
+  expect_options({.temporary = reinterpret_cast<void*>(256)}, "quicksort_options.temporary");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

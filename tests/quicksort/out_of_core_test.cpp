@@ -9,6 +9,7 @@
 #include <cstring>
 #include <limits>
 #include <ramify/quicksort_out_of_core.cuh>
+#include <ramify/runtime/stream.cuh>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -29,9 +30,8 @@ namespace {
 
 /// Returns the device memory of a sort of few keys.
 std::size_t least_scratch() {
-  ramify::quicksort_config binary;
-  binary.strategy = quicksort_strategy::binary;
-  return 2 * std::max(tests::scratch_bytes(1'000, {}), tests::scratch_bytes(1'000, binary));
+  return 2 * std::max(tests::scratch_bytes(1'000, {}),
+                      tests::scratch_bytes(1'000, {.strategy = quicksort_strategy::binary}));
 }
 
 /// Returns a budget in which n elements of `bytes` bytes are several runs.
@@ -47,14 +47,14 @@ BOOST_AUTO_TEST_CASE(every_input) {
   int number = 0;
   for (const auto d : ramify::all_choices<distribution>()) {
     // Both strategies and both routes, in turns.
-    auto options = tests::options_for(tests::strategies[number % 2], tests::routes[number / 2 % 2]);
+    auto call = tests::call_for(tests::strategies[number % 2], tests::routes[number / 2 % 2]);
     if (tests::effort() < 0.1 && number++ % 4 != 0) continue;
     ++number;
     BOOST_TEST_CONTEXT(common::to_string(d)) {
-      options.device_memory = budget_of_runs(elements, sizeof(std::uint32_t));
-      tests::expect_sorted(make_input<std::uint32_t>(d, elements, 1), options);
-      options.device_memory = budget_of_runs(elements, sizeof(double));
-      tests::expect_sorted(make_input<double>(d, elements, 2), options);
+      call.options.device_memory = budget_of_runs(elements, sizeof(std::uint32_t));
+      tests::expect_sorted(make_input<std::uint32_t>(d, elements, 1), call);
+      call.options.device_memory = budget_of_runs(elements, sizeof(double));
+      tests::expect_sorted(make_input<double>(d, elements, 2), call);
     }
   }
 }
@@ -64,13 +64,14 @@ BOOST_AUTO_TEST_CASE(the_budget_decides_the_number_of_runs) {
   const auto input = make_input<std::uint64_t>(distribution::uniform, elements, 3);
   std::uint64_t fewest = 1;
   for (const double part : {6.0, 1.5, 1.0, 0.7}) {
-    auto options = tests::options_for(quicksort_strategy::sample_sort, route::flat);
-    options.device_memory = least_scratch() + static_cast<std::size_t>(part * 8 * double(elements));
+    auto call = tests::call_for(quicksort_strategy::sample_sort, route::flat);
+    call.options.device_memory =
+        least_scratch() + static_cast<std::size_t>(part * 8 * double(elements));
     std::vector<std::uint64_t> keys = input.input();
-    const quicksort_report report = ramify::quicksort(keys, options);
+    const quicksort_report report = tests::sort_keys(keys, call);
     BOOST_TEST_CONTEXT(part << " of the keys") {
       BOOST_TEST(input.check(keys) == "");
-      BOOST_TEST(report.scratch_bytes <= options.device_memory);
+      BOOST_TEST(report.scratch_bytes <= call.options.device_memory);
       if (part == 6.0) {  // all keys fit at once
         BOOST_TEST(report.runs == 0u);
         continue;
@@ -88,31 +89,30 @@ BOOST_AUTO_TEST_CASE(the_smallest_budget_suffices_for_any_order) {
   const std::size_t n = elements / 4;
   const auto input = make_input<particle>(distribution::zipf, n, 4);
   const typename tests::order_of<particle>::type order;
-  ramify::out_of_core_config config;
-  config.device_memory = 1;
+  ramify::quicksort_options options{.device_memory = 1};
   std::string message;
   std::vector<particle> keys = input.input();
   auto values = tests::count_up<std::uint32_t>(n);
   const auto sort = [&] {
-    return ramify::quicksort_pairs_out_of_core(keys.data(), values.data(), n, order, config);
+    return ramify::quicksort_pairs_out_of_core(keys.data(), values.data(), n, order, options);
   };
   try {
     (void)sort();
   } catch (const std::invalid_argument& e) {
     message = e.what();
   }
-  const std::string begin = "out_of_core_config.device_memory is 1 bytes; a sort of " +
+  const std::string begin = "quicksort_options.device_memory is 1 bytes; a sort of " +
                             std::to_string(n) + " elements needs at least ";
   BOOST_REQUIRE(message.starts_with(begin));
   BOOST_TEST(std::memcmp(keys.data(), input.input().data(), n * sizeof(particle)) == 0);
   const std::size_t least = std::stoull(message.substr(begin.size()));
-  config.device_memory = least - 1;
+  options.device_memory = least - 1;
   BOOST_CHECK_THROW((void)sort(), std::invalid_argument);
-  config.device_memory = least;
+  options.device_memory = least;
   std::vector<std::byte> memory(
       256 + ramify::quicksort_out_of_core_temporary_bytes<particle, std::uint32_t>(n));
   const auto past = reinterpret_cast<std::uintptr_t>(memory.data()) % 256;
-  config.temporary = memory.data() + (256 - past);
+  options.temporary = memory.data() + (256 - past);
   const quicksort_report report = sort();
   BOOST_TEST(input.check(keys, values) == "");
   BOOST_TEST(report.runs > 3u);
@@ -123,10 +123,10 @@ BOOST_AUTO_TEST_CASE(the_smallest_budget_suffices_for_any_order) {
 BOOST_AUTO_TEST_CASE(a_budget_of_a_quarter_of_the_keys_suffices) {
   const auto n = static_cast<std::size_t>(tests::cut_down(400'000, 200'000));
   const auto input = make_input<std::uint32_t>(distribution::uniform, n, 6);
-  auto options = tests::options_for(quicksort_strategy::sample_sort, route::flat);
-  options.device_memory = n + (RAMIFY_ON_CUDA ? least_scratch() : 0);
+  auto call = tests::call_for(quicksort_strategy::sample_sort, route::flat);
+  call.options.device_memory = n + (RAMIFY_ON_CUDA ? least_scratch() : 0);
   std::vector<std::uint32_t> keys = input.input();
-  BOOST_TEST(ramify::quicksort(keys, options).runs > 10u);
+  BOOST_TEST(tests::sort_keys(keys, call).runs > 10u);
   BOOST_TEST(input.check(keys) == "");
 }
 
@@ -135,15 +135,14 @@ BOOST_AUTO_TEST_CASE(nan_is_after_all_numbers) {
   for (std::size_t i = 0; i < keys.size(); ++i) {
     keys[i] = i % 3 == 0 ? std::numeric_limits<float>::quiet_NaN() : float(i * 7919 % 1000);
   }
-  auto options = tests::options_for(quicksort_strategy::sample_sort, route::automatic);
-  options.device_memory = budget_of_runs(keys.size(), sizeof(float));
-  BOOST_TEST(ramify::quicksort(keys, options).runs > 1u);
+  auto call = tests::call_for(quicksort_strategy::sample_sort, route::automatic);
+  call.options.device_memory = budget_of_runs(keys.size(), sizeof(float));
+  BOOST_TEST(tests::sort_keys(keys, call).runs > 1u);
   const auto first_nan =
       std::ranges::find_if(keys, [](float key) { return std::isnan(key); }) - keys.begin();
   BOOST_TEST(std::size_t(keys.end() - keys.begin() - first_nan) == (keys.size() + 2) / 3);
   BOOST_TEST(std::is_sorted(keys.begin(), keys.begin() + first_nan));
-  options.descending = true;
-  (void)ramify::quicksort(keys, options);
+  (void)tests::sort_keys(keys, call, ramify::sort_order::descending);
   BOOST_TEST(std::isnan(keys[(keys.size() + 2) / 3 - 1]));
   BOOST_TEST(std::is_sorted(keys.begin() + std::ptrdiff_t((keys.size() + 2) / 3), keys.end(),
                             std::greater<>()));
@@ -161,9 +160,9 @@ struct never_less {
 template <class Compare>
 void expect_permutation(const std::vector<std::uint32_t>& input) {
   std::vector<std::uint32_t> keys = input;
-  ramify::out_of_core_config config;
-  config.device_memory = budget_of_runs(keys.size(), sizeof(std::uint32_t));
-  (void)ramify::quicksort_out_of_core(keys.data(), keys.size(), Compare{}, config);
+  (void)ramify::quicksort_out_of_core(
+      keys.data(), keys.size(), Compare{},
+      {.device_memory = budget_of_runs(keys.size(), sizeof(std::uint32_t))});
   BOOST_TEST(std::ranges::is_permutation(keys, input));
 }
 
@@ -179,46 +178,70 @@ BOOST_AUTO_TEST_CASE(an_invalid_comparator_loses_no_key) {
 BOOST_DATA_TEST_CASE(every_random_schedule, data::xrange(tests::random_schedules()), seed) {
   const ramify::cpu::scoped_executor_config config(
       {.order = ramify::cpu::schedule::random, .seed = std::uint64_t(seed)});
-  auto options = tests::options_for(tests::strategies[seed % 2], tests::routes[seed / 2 % 2]);
+  auto call = tests::call_for(tests::strategies[seed % 2], tests::routes[seed / 2 % 2]);
   const auto input =
       make_input<std::uint32_t>(distribution::few_distinct, 20'000, std::uint64_t(seed));
-  options.device_memory = budget_of_runs(input.input().size(), sizeof(std::uint32_t));
+  call.options.device_memory = budget_of_runs(input.input().size(), sizeof(std::uint32_t));
   std::vector<std::uint32_t> keys = input.input();
   auto values = tests::count_up<std::uint32_t>(keys.size());
-  BOOST_TEST(ramify::quicksort_pairs(keys, values, options).runs > 1u);
+  BOOST_TEST(ramify::quicksort_pairs(keys, values, call).runs > 1u);
   BOOST_TEST(input.check(keys, values) == "");
 }
 #endif
 
 BOOST_AUTO_TEST_CASE(bad_arguments_are_named) {
   std::vector<std::uint32_t> keys{3, 1, 2};
-  auto options = tests::options_for(quicksort_strategy::sample_sort, route::automatic);
-  options.device_memory = 5;
-  BOOST_CHECK_EXCEPTION((void)ramify::quicksort(keys, options), std::invalid_argument,
+  auto call = tests::call_for(quicksort_strategy::sample_sort, route::automatic);
+  call.options.device_memory = 5;
+  BOOST_CHECK_EXCEPTION((void)tests::sort_keys(keys, call), std::invalid_argument,
                         names("quicksort_options.device_memory is 5 bytes; a sort of 3 elements"));
-  ramify::out_of_core_config config;
-  const auto sort = [&] {
-    return ramify::quicksort_out_of_core(keys.data(), keys.size(), ramify::ascending{}, config);
+  const auto expect = [](std::uint32_t* array, std::size_t n,
+                         const ramify::quicksort_options& options, const char* what,
+                         const ramify::environment& env = {}) {
+    BOOST_CHECK_EXCEPTION(
+        (void)ramify::quicksort_out_of_core(array, n, ramify::ascending{}, options, env),
+        std::invalid_argument, names(what));
   };
-  BOOST_CHECK_EXCEPTION((void)sort(), std::invalid_argument,
-                        names("out_of_core_config.device_memory is 0 bytes"));
-  config.device_memory = 1 << 20;
-  config.temporary = reinterpret_cast<void*>(8);
-  BOOST_CHECK_EXCEPTION((void)sort(), std::invalid_argument, names("aligned to 256 bytes"));
+  constexpr std::size_t bytes = 1 << 20;
+  expect(keys.data(), 3, {}, "quicksort_options.device_memory is 0 bytes");
+  expect(keys.data(), 3, {.device_memory = bytes, .temporary = reinterpret_cast<void*>(8)},
+         "quicksort_options.temporary must be aligned to 256 bytes");
   alignas(256) std::uint32_t both[64] = {2, 1};
-  config.temporary = both;
-  BOOST_CHECK_EXCEPTION((void)ramify::quicksort_out_of_core(both, 2, ramify::ascending{}, config),
-                        std::invalid_argument,
-                        names("keys and out_of_core_config.temporary overlap"));
+  expect(both, 2, {.device_memory = bytes, .temporary = both},
+         "keys and quicksort_options.temporary overlap");
+  expect(keys.data(), 3, {.device_memory = bytes},
+         "quicksort_out_of_core: environment.memory has 64 bytes",
+         {.memory = {reinterpret_cast<void*>(256), 64}});
   BOOST_TEST(both[0] == 2u);
   BOOST_TEST(keys == (std::vector<std::uint32_t>{3, 1, 2}), boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(few_keys_need_no_memory) {
-  ramify::out_of_core_config config;
   std::uint32_t key = 7;
-  BOOST_TEST(ramify::quicksort_out_of_core(&key, 1, ramify::ascending{}, config).runs == 0u);
-  BOOST_TEST(ramify::quicksort_out_of_core<std::uint32_t>(nullptr, 0).keys == 0u);
+  BOOST_TEST(ramify::quicksort_out_of_core(&key, 1, ramify::ascending{}, {}).runs == 0u);
+  BOOST_TEST(ramify::quicksort_out_of_core(&key, 0, ramify::ascending{}, {}).keys == 0u);
+}
+
+// The sort uses the caller's stream and memory, and passes the route and the trace to its parts.
+BOOST_DATA_TEST_CASE(parts_have_the_environment_of_the_call, data::make(tests::routes), taken) {
+  const auto input = make_input<std::uint32_t>(distribution::uniform, elements, 7);
+  const std::size_t budget = budget_of_runs(elements, sizeof(std::uint32_t));
+  const ramify::host_stream stream;
+  const ramify::device_buffer<std::byte> memory(budget, stream.get());
+  // The keys arrive by earlier work in the stream.
+  const auto on_device = tests::upload(input.input(), stream.get());
+  ramify::pinned_buffer<std::uint32_t> keys(elements);
+  ramify::check(cudaMemcpyAsync(keys.data(), on_device.data(), elements * sizeof keys[0],
+                                cudaMemcpyDeviceToHost, stream.get()),
+                "downloading keys");
+  const quicksort_report report = ramify::quicksort_out_of_core(
+      keys.data(), elements, ramify::ascending{}, {.device_memory = budget},
+      {.stream = stream, .memory = memory, .route = taken, .pending_launches = 512});
+  BOOST_TEST(input.check({keys.data(), keys.data() + elements}) == "");
+  BOOST_TEST(report.runs > 1u);
+  BOOST_TEST(report.taken == taken);
+  BOOST_TEST(report.pending_launch_limit == 512u);
+  BOOST_TEST(report.scratch_bytes <= budget);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -6,7 +6,6 @@
 
 #include <boost/test/unit_test.hpp>
 #include <cstdint>
-#include <memory>
 #include <ramify/quicksort.cuh>
 #include <ramify/quicksort.hpp>
 #include <span>
@@ -33,13 +32,14 @@ inline constexpr ramify::quicksort_strategy strategies[] = {ramify::quicksort_st
                                                             ramify::quicksort_strategy::binary};
 inline constexpr ramify::route routes[] = {ramify::route::device, ramify::route::flat};
 
-[[nodiscard]] inline ramify::quicksort_options options_for(ramify::quicksort_strategy strategy,
-                                                           ramify::route taken) {
+/// The last two arguments of a sort.
+struct sort_call {
   ramify::quicksort_options options;
-  options.backend = backend_under_test();
-  options.strategy = strategy;
-  options.route = taken;
-  return options;
+  ramify::environment env{.backend = backend_under_test()};
+};
+
+[[nodiscard]] inline sort_call call_for(ramify::quicksort_strategy strategy, ramify::route taken) {
+  return {{.strategy = strategy}, {.backend = backend_under_test(), .route = taken}};
 }
 
 template <class Key>
@@ -50,48 +50,43 @@ using device_order =
 
 /// Sorts with the header template. Key is std::uint32_t, particle, record or page.
 template <class Key>
-ramify::quicksort_report sort_by_header(std::vector<Key>& keys,
-                                        const ramify::quicksort_options& options);
+ramify::quicksort_report sort_by_header(std::vector<Key>& keys, const sort_call& call);
 /// Sorts pairs with the header template. Key is particle, record or page.
 template <class Key>
 ramify::quicksort_report sort_pairs_by_header(std::vector<Key>& keys,
                                               std::vector<std::uint32_t>& values,
-                                              const ramify::quicksort_options& options);
+                                              const sort_call& call);
 /// Sorts n pairs in device memory.
 ramify::quicksort_report sort_device_pairs(particle* keys, std::uint32_t* values, std::size_t n);
-/// A sort that start_sort() has started.
-struct started_sort {
-  virtual ~started_sort() = default;
-  virtual ramify::quicksort_report get() = 0;
-};
 /// Starts a sort of n keys in device memory. Key is std::uint32_t or page.
 template <class Key>
-std::unique_ptr<started_sort> start_sort(Key* keys, std::size_t n,
-                                         const ramify::quicksort_config& config,
-                                         cudaStream_t stream, ramify::scratch_memory scratch = {});
+ramify::async_run<ramify::quicksort_report> start_sort(Key* keys, std::size_t n,
+                                                       const sort_call& call);
 /// Returns the scratch memory of that sort.
 template <class Key>
-[[nodiscard]] std::size_t scratch_bytes_of(std::size_t n, const ramify::quicksort_config& config);
+[[nodiscard]] std::size_t scratch_bytes_of(std::size_t n, const ramify::quicksort_options& options);
 /// Returns the scratch memory of a sort of std::uint32_t.
-[[nodiscard]] std::size_t scratch_bytes(std::size_t n, const ramify::quicksort_config& config);
+[[nodiscard]] std::size_t scratch_bytes(std::size_t n, const ramify::quicksort_options& options);
 
 /// Sorts with the facade if it has this key type, else with the header template.
 template <class Key>
-ramify::quicksort_report sort_keys(std::vector<Key>& keys,
-                                   const ramify::quicksort_options& options) {
+ramify::quicksort_report sort_keys(
+    std::vector<Key>& keys, const sort_call& call,
+    [[maybe_unused]] ramify::sort_order order = ramify::sort_order::ascending) {
   if constexpr (ramify::quicksort_facade_key<Key>) {
-    return ramify::quicksort(std::span(keys), options);
+    return ramify::quicksort(keys, order, call.options, call.env);
   } else {
-    return sort_by_header(keys, options);
+    return sort_by_header(keys, call);
   }
 }
 template <class Key>
 ramify::quicksort_report sort_pairs(std::vector<Key>& keys, std::vector<std::uint32_t>& values,
-                                    const ramify::quicksort_options& options) {
+                                    const sort_call& call) {
   if constexpr (ramify::quicksort_facade_key<Key>) {
-    return ramify::quicksort_pairs(std::span(keys), std::span(values), options);
+    return ramify::quicksort_pairs(keys, values, ramify::sort_order::ascending, call.options,
+                                   call.env);
   } else {
-    return sort_pairs_by_header(keys, values, options);
+    return sort_pairs_by_header(keys, values, call);
   }
 }
 
@@ -135,14 +130,15 @@ oracle<Key> make_input(common::distribution d, std::size_t n, std::uint64_t seed
 
 /// Sorts keys, then the same keys as pairs, and checks both results.
 template <class Key>
-void expect_sorted(const oracle<Key>& input, const ramify::quicksort_options& options) {
-  BOOST_TEST_CONTEXT(ramify::to_string(options.strategy) << ", " << ramify::to_string(options.route)
-                                                         << ", n = " << input.input().size()) {
+void expect_sorted(const oracle<Key>& input, const sort_call& call) {
+  BOOST_TEST_CONTEXT(ramify::to_string(call.options.strategy)
+                     << ", " << ramify::to_string(call.env.route)
+                     << ", n = " << input.input().size()) {
     std::vector<Key> keys = input.input();
 #if !RAMIFY_ON_CUDA
     const std::uint64_t grids_before = ramify::cpu::grids_begun();
 #endif
-    const ramify::quicksort_report report = sort_keys(keys, options);
+    const ramify::quicksort_report report = sort_keys(keys, call);
 #if !RAMIFY_ON_CUDA
     const std::uint64_t grids = ramify::cpu::grids_begun() - grids_before;
     BOOST_TEST(report.host_grids + report.child_grids == grids);
@@ -153,7 +149,7 @@ void expect_sorted(const oracle<Key>& input, const ramify::quicksort_options& op
 
     keys = input.input();
     auto values = count_up<std::uint32_t>(keys.size());
-    (void)sort_pairs(keys, values, options);
+    (void)sort_pairs(keys, values, call);
     BOOST_TEST(input.check(keys, values) == "");
     BOOST_TEST(slots_left_in_use() == 0u);
   }
@@ -162,7 +158,7 @@ void expect_sorted(const oracle<Key>& input, const ramify::quicksort_options& op
 template <class Key>
 void expect_sorted_every_way(const oracle<Key>& input) {
   for (const auto strategy : strategies) {
-    for (const auto taken : routes) expect_sorted(input, options_for(strategy, taken));
+    for (const auto taken : routes) expect_sorted(input, call_for(strategy, taken));
   }
 }
 

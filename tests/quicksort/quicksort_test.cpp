@@ -15,10 +15,10 @@ using ramify::granularity;
 using ramify::quicksort_report;
 using ramify::quicksort_strategy;
 using ramify::route;
+using tests::call_for;
 using tests::expect_sorted;
 using tests::expect_sorted_every_way;
 using tests::make_input;
-using tests::options_for;
 using tests::oracle;
 using tests::routes;
 using tests::runs_on_cpu;
@@ -103,11 +103,11 @@ BOOST_DATA_TEST_CASE(keys_in_order_stay_or_are_reversed, data::make({false, true
                                                 : tests::cut_down(5'000'000, 300'000);
   const auto sort = [&](std::vector<double> keys) {
     const oracle<double> input(keys);
-    const auto options = options_for(quicksort_strategy::sample_sort, route::device);
-    const quicksort_report report = ramify::quicksort(std::span(keys), options);
+    const auto call = call_for(quicksort_strategy::sample_sort, route::device);
+    const quicksort_report report = sort_keys(keys, call);
     BOOST_TEST(input.check(keys) == "");
-    expect_sorted(input, options);
-    expect_sorted(input, options_for(quicksort_strategy::sample_sort, route::flat));
+    expect_sorted(input, call);
+    expect_sorted(input, call_for(quicksort_strategy::sample_sort, route::flat));
     return report.child_grids;
   };
   std::vector<double> keys(n);
@@ -158,11 +158,11 @@ BOOST_DATA_TEST_CASE(no_key_is_lost_at_any_limit, data::make({1, 2, 16, 32, 2048
     const auto numbers = make_input<double>(d, n, 5);
     for (const auto strategy : strategies) {
       for (const auto taken : routes) {
-        auto options = options_for(strategy, taken);
-        options.pending_launches = std::size_t(pending_launches);
+        auto call = call_for(strategy, taken);
+        call.env.pending_launches = std::size_t(pending_launches);
         BOOST_TEST_CONTEXT(common::to_string(d)) {
-          expect_sorted(records, options);
-          expect_sorted(numbers, options);
+          expect_sorted(records, call);
+          expect_sorted(numbers, call);
         }
       }
     }
@@ -172,12 +172,12 @@ BOOST_DATA_TEST_CASE(no_key_is_lost_at_any_limit, data::make({1, 2, 16, 32, 2048
 #if !RAMIFY_ON_CUDA
 BOOST_DATA_TEST_CASE(a_full_pool_makes_binary_spill, data::make({16, 32, 2048}), pending_launches) {
   const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config("late"));
-  auto options = options_for(quicksort_strategy::binary, route::device);
-  options.pending_launches = std::size_t(pending_launches);
+  auto call = call_for(quicksort_strategy::binary, route::device);
+  call.env.pending_launches = std::size_t(pending_launches);
   const auto input = make_input<tests::record>(distribution::uniform,
                                                std::size_t(tests::cut_down(60'000, 8'000)), 5);
   auto keys = input.input();
-  const auto report = sort_keys(keys, options);
+  const auto report = sort_keys(keys, call);
   BOOST_TEST(input.check(keys) == "");
   BOOST_TEST((report.spilled_tasks > 0) == (pending_launches < 2048));
   BOOST_TEST(report.pending_launch_limit == std::uint64_t(pending_launches));
@@ -192,11 +192,11 @@ BOOST_DATA_TEST_CASE(binary_sorts_at_any_granularity,
   for (const auto d : {distribution::uniform, distribution::zipf}) {
     const auto input = make_input<tests::page>(d, 700, 7);
     for (const auto taken : routes) {
-      auto options = options_for(quicksort_strategy::binary, taken);
-      options.pending_launches = std::size_t(pending_launches);
+      auto call = call_for(quicksort_strategy::binary, taken);
+      call.env.pending_launches = std::size_t(pending_launches);
       for (const unsigned threshold : {0u, 1u, 5'000u}) {
-        options.launches = {grain, threshold, coarsening};
-        expect_sorted(input, options);
+        call.options.launches = {grain, threshold, coarsening};
+        expect_sorted(input, call);
       }
     }
   }
@@ -208,13 +208,13 @@ BOOST_DATA_TEST_CASE(binary_sorts_at_any_granularity_under_any_schedule,
                          data::make({"eager", "late", "random:1", "random:2", "random:3"}),
                      grain, s) {
   const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config(s));
-  auto options = options_for(quicksort_strategy::binary, route::device);
-  options.launches = {grain, 1, 2};
+  auto call = call_for(quicksort_strategy::binary, route::device);
+  call.options.launches = {grain, 1, 2};
   static int piece = 0;
   for (const std::size_t limit : {2, 64, 2048}) {
     if (tests::left_out_by_tsan(piece, 5)) continue;
-    options.pending_launches = limit;
-    expect_sorted(make_input<tests::page>(distribution::uniform, 500, limit), options);
+    call.env.pending_launches = limit;
+    expect_sorted(make_input<tests::page>(distribution::uniform, 500, limit), call);
   }
 }
 #endif
@@ -223,9 +223,9 @@ BOOST_AUTO_TEST_CASE(segments_share_grids_and_small_ones_have_none) {
   const auto input = make_input<std::uint32_t>(distribution::uniform, several_leaves, 8);
   const auto report_of = [&](ramify::launch_granularity launches) {
     auto keys = input.input();
-    auto options = options_for(quicksort_strategy::binary, route::device);
-    options.launches = launches;
-    const quicksort_report report = ramify::quicksort(std::span(keys), options);
+    auto call = call_for(quicksort_strategy::binary, route::device);
+    call.options.launches = launches;
+    const quicksort_report report = sort_keys(keys, call);
     BOOST_TEST(input.check(keys) == "");
     BOOST_TEST(report.spilled_tasks == 0u);
     BOOST_TEST(report.merge_sorted_segments == 0u);  // only segments at the depth limit count
@@ -251,13 +251,11 @@ BOOST_DATA_TEST_CASE(nan_is_after_all_numbers, data::make(strategies) * data::ma
       make_input<double>(distribution::uniform, std::size_t(tests::cut_down(50'000, 10'000)), 9)
           .input();
   for (std::size_t i = 0; i < keys.size(); i += 3) keys[i] = special[i / 3 % std::size(special)];
-  expect_sorted(oracle<double>(keys), options_for(strategy, taken));
+  expect_sorted(oracle<double>(keys), call_for(strategy, taken));
 
   const auto reversed = [](double a, double b) { return tests::host_ascending{}(b, a); };
   const tests::sort_oracle input(keys, reversed);
-  auto options = options_for(strategy, taken);
-  options.descending = true;
-  (void)ramify::quicksort(std::span(keys), options);
+  (void)sort_keys(keys, call_for(strategy, taken), ramify::sort_order::descending);
   BOOST_TEST(input.check(keys) == "");
   BOOST_TEST(std::isnan(keys.front()));
   BOOST_TEST(keys.back() == -infinity);
@@ -266,12 +264,12 @@ BOOST_DATA_TEST_CASE(nan_is_after_all_numbers, data::make(strategies) * data::ma
 BOOST_DATA_TEST_CASE(segments_at_the_depth_limit_are_merge_sorted,
                      data::make(strategies) * data::make(routes), strategy, taken) {
   for (const auto d : inputs()) {
-    auto options = options_for(strategy, taken);
-    options.depth_limit = 1;
+    auto call = call_for(strategy, taken);
+    call.options.depth_limit = 1;
     const auto input = make_input<tests::page>(d, std::size_t(tests::cut_down(4'000, 1'000)), 2);
     auto keys = input.input();
     auto values = tests::count_up<std::uint32_t>(keys.size());
-    const auto report = sort_pairs(keys, values, options);
+    const auto report = sort_pairs(keys, values, call);
     BOOST_TEST_CONTEXT(common::to_string(d)) {
       BOOST_TEST(input.check(keys, values) == "");
       // One partition of uniform keys makes only segments that are longer than a leaf.

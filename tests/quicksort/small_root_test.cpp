@@ -12,8 +12,8 @@
 namespace data = boost::unit_test::data;
 using common::distribution;
 using ramify::quicksort_strategy;
+using tests::call_for;
 using tests::make_input;
-using tests::options_for;
 using tests::particle;
 using tests::routes;
 
@@ -155,9 +155,9 @@ BOOST_DATA_TEST_CASE(sizes_around_the_bounds_of_the_forms, data::make(routes), t
   }
   for (const std::size_t n : sizes) {
     for (const auto d : {distribution::uniform, distribution::all_equal, distribution::reversed}) {
-      const auto options = options_for(quicksort_strategy::sample_sort, taken);
-      tests::expect_sorted(make_input<std::uint32_t>(d, n, 1), options);
-      tests::expect_sorted(make_input<double>(d, n, 1), options);
+      const auto call = call_for(quicksort_strategy::sample_sort, taken);
+      tests::expect_sorted(make_input<std::uint32_t>(d, n, 1), call);
+      tests::expect_sorted(make_input<double>(d, n, 1), call);
     }
   }
 }
@@ -166,8 +166,7 @@ BOOST_DATA_TEST_CASE(the_host_launches_all_grids_of_a_small_root, data::make(rou
   using tuning = ramify::detail::quicksort::sample_sort_tuning<std::uint32_t, ramify::no_value>;
   const auto report_of = [&](std::size_t n) {
     auto keys = make_input<std::uint32_t>(distribution::uniform, n, 1).input();
-    auto report =
-        ramify::quicksort(std::span(keys), options_for(quicksort_strategy::sample_sort, taken));
+    auto report = tests::sort_keys(keys, call_for(quicksort_strategy::sample_sort, taken));
     BOOST_TEST(std::ranges::is_sorted(keys));
     BOOST_TEST(report.deepest_level == (n > tuning::small_root_size ? 1u : 0u));
     return report;

@@ -61,10 +61,7 @@ std::string run_all() {
   if (copy != keys) return "a copy is wrong";
 
   keys.resize(100'000);
-  quicksort_options options;
-  options.backend = backend_under_test();
-  options.route = route::device;
-  quicksort(keys, options);
+  quicksort(keys, sort_order::ascending, {.backend = backend_under_test(), .route = route::device});
   return std::ranges::is_sorted(keys) ? "" : "a sort is wrong";
 }
 

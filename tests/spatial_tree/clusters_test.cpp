@@ -24,6 +24,7 @@ using ramify::query_method;
 using ramify::route;
 using tests::all_clouds;
 using tests::cloud;
+using tests::environment_for;
 using tests::left_out;
 using tests::names;
 using tests::options_for;
@@ -119,11 +120,11 @@ labels numbered(const labels& label) {
 /// Returns the labels of an index, after a check of the report.
 template <class Type>
 labels find_labels(const ramify::spatial_index<typename Type::real, Type::dim>& index,
-                   typename Type::real radius, const ramify::spatial_cluster_config& config,
+                   typename Type::real radius, std::uint32_t min_points, query_method method,
                    const brute_clusters* expected = nullptr) {
   labels found(index.report().points, 7);
   const std::uint64_t before = ramify::cpu::grids_begun();
-  const auto report = index.find_clusters(radius, found, config);
+  const auto report = index.find_clusters(radius, found, min_points, {.ball_method = method});
   if (runs_on_cpu()) BOOST_TEST(report.host_grids == ramify::cpu::grids_begun() - before);
   BOOST_TEST(report.child_grids == 0u);
   BOOST_TEST(report.ran_on == tests::backend_under_test());
@@ -146,7 +147,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(clusters_equal_brute_force, Type, tests::spatial_t
     for (const int n : {0, 1, 40, tests::sampled(300, 120)}) {
       if (left_out(piece)) continue;
       const auto points = tests::make_cloud<real, Type::dim>(c, std::size_t(n), 5);
-      const ramify::spatial_index<real, Type::dim> index(points, options_for());
+      const ramify::spatial_index<real, Type::dim> index(points, options_for(), environment_for());
       // In a lattice, balls with radius 1 have points on their surface.
       for (const real radius : {real{0}, real{0.03}, real{0.1}, real{0.4}, real{1},
                                 std::numeric_limits<real>::infinity()}) {
@@ -155,9 +156,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(clusters_equal_brute_force, Type, tests::spatial_t
           for (const auto method : {query_method::threads, query_method::packets}) {
             BOOST_TEST_CONTEXT(c << ", n = " << n << ", radius " << radius << ", min_points "
                                  << min_points << ", " << to_string(method)) {
-              BOOST_TEST((find_labels<Type>(index, radius,
-                                            {.min_points = min_points, .ball_method = method},
-                                            &expected) == expected.label));
+              BOOST_TEST((find_labels<Type>(index, radius, min_points, method, &expected) ==
+                          expected.label));
             }
           }
         }
@@ -172,9 +172,9 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(numbered_labels_are_those_of_scikit_learn, Type,
   std::size_t borders = 0;
   for (const cloud c : all_clouds) {
     const auto points = tests::make_cloud<real, Type::dim>(c, 300, 9);
-    const ramify::spatial_index<real, Type::dim> index(points, options_for());
+    const ramify::spatial_index<real, Type::dim> index(points, options_for(), environment_for());
     for (const real radius : {real{0.1}, real{0.2}, real{1}}) {
-      const labels found = find_labels<Type>(index, radius, {.min_points = 4});
+      const labels found = find_labels<Type>(index, radius, 4, query_method::automatic);
       BOOST_TEST_CONTEXT(c << ", radius " << radius) {
         BOOST_TEST((numbered(found) == labels_of_scikit_learn<Type>(points, radius, 4)));
       }
@@ -194,10 +194,9 @@ BOOST_AUTO_TEST_CASE(a_border_point_has_the_least_label_of_its_neighbors) {
     return points;
   };
   const auto expect = [](const list& points, std::uint32_t min_points, const labels& expected) {
-    const ramify::spatial_index<double, 2> index(points, options_for(route::automatic, 2));
+    const ramify::spatial_index<double, 2> index(points, options_for(2), environment_for());
     for (const auto method : {query_method::threads, query_method::packets}) {
-      BOOST_TEST((find_labels<tests::d2>(
-                     index, 1, {.min_points = min_points, .ball_method = method})) == expected,
+      BOOST_TEST((find_labels<tests::d2>(index, 1, min_points, method)) == expected,
                  boost::test_tools::per_element());
     }
   };
@@ -222,14 +221,13 @@ BOOST_DATA_TEST_CASE(every_random_schedule, data::xrange(tests::random_schedules
   const cloud c = all_clouds[std::size_t(seed) % std::size(all_clouds)];
   const auto points = tests::make_cloud<float, 3>(c, 400, std::uint64_t(seed));
   for (const route taken : {route::device, route::flat}) {
-    const ramify::spatial_index<float, 3> index(points, options_for(taken));
+    const ramify::spatial_index<float, 3> index(points, options_for(), environment_for(taken));
     for (const std::uint32_t min_points : {1u, 4u}) {
       const auto expected = all_clusters<tests::f3>(points, 0.15f, min_points);
       for (const auto method : {query_method::threads, query_method::packets}) {
         BOOST_TEST_CONTEXT(c << ", min_points " << min_points << ", " << to_string(method)) {
-          BOOST_TEST((find_labels<tests::f3>(index, 0.15f,
-                                             {.min_points = min_points, .ball_method = method},
-                                             &expected) == expected.label));
+          BOOST_TEST((find_labels<tests::f3>(index, 0.15f, min_points, method, &expected) ==
+                      expected.label));
         }
       }
     }
@@ -245,11 +243,10 @@ BOOST_AUTO_TEST_CASE(large_clouds_have_the_same_clusters_on_every_route_and_back
       labels expected;
       for (const route taken : {route::device, route::flat}) {
         for (const auto backend : {tests::backend_under_test(), ramify::backend::cpu}) {
-          auto options = options_for(taken, 16);
-          options.backend = backend;
-          const ramify::spatial_index<float, 3> index(points, options);
+          const ramify::spatial_index<float, 3> index(points, options_for(16),
+                                                      {.backend = backend, .route = taken});
           labels found(n);
-          (void)index.find_clusters(0.06f, found, {.min_points = min_points});
+          (void)index.find_clusters(0.06f, found, min_points);
           if (expected.empty()) expected = found;
           BOOST_TEST_CONTEXT(c << ", min_points " << min_points) {
             BOOST_TEST((found == expected));
@@ -262,35 +259,37 @@ BOOST_AUTO_TEST_CASE(large_clouds_have_the_same_clusters_on_every_route_and_back
 
 BOOST_AUTO_TEST_CASE(bad_arguments_are_named_before_anything_is_written) {
   const auto points = tests::make_cloud<float, 3>(cloud::filled_box, 100, 7);
-  const ramify::spatial_index<float, 3> index(points, options_for());
+  const ramify::spatial_index<float, 3> index(points, options_for(), environment_for());
   labels found(101, 7);
   const std::span<std::uint32_t> hundred = std::span(found).first(100);
-  const auto expect = [&](float radius, std::span<std::uint32_t> to,
-                          const ramify::spatial_cluster_config& config, const char* what) {
-    BOOST_CHECK_EXCEPTION((void)index.find_clusters(radius, to, config), std::invalid_argument,
-                          names(what));
+  const auto expect = [&](float radius, std::span<std::uint32_t> to, std::uint32_t min_points,
+                          query_method method, const char* what) {
+    BOOST_CHECK_EXCEPTION(
+        (void)index.find_clusters(radius, to, min_points, {.ball_method = method}),
+        std::invalid_argument, names(what));
   };
-  expect(-1, hundred, {}, "find_clusters: radius is -1");
-  expect(std::numeric_limits<float>::quiet_NaN(), hundred, {}, "radius is nan");
-  expect(1, found, {}, "labels has 101");
-  expect(1, hundred, {.min_points = 0}, "spatial_cluster_config.min_points");
-  expect(1, hundred, {.ball_method = query_method(7)}, "spatial_cluster_config.ball_method");
+  constexpr auto automatic = query_method::automatic;
+  expect(-1, hundred, 1, automatic, "find_clusters: radius is -1");
+  expect(std::numeric_limits<float>::quiet_NaN(), hundred, 1, automatic, "radius is nan");
+  expect(1, found, 1, automatic, "labels has 101");
+  expect(1, hundred, 0, automatic, "find_clusters: min_points is 0; it must be 1 or more");
+  expect(1, hundred, 1, query_method(7), "spatial_query_options.ball_method");
   BOOST_TEST((found == labels(101, 7)));
 }
 
 // The negative control: brute force detects other labels, and depends on its parameters.
 BOOST_AUTO_TEST_CASE(brute_force_detects_wrong_labels) {
   const auto points = tests::make_cloud<float, 2>(cloud::filled_box, 200, 8);
-  const ramify::spatial_index<float, 2> index(points, options_for());
+  const ramify::spatial_index<float, 2> index(points, options_for(), environment_for());
   const auto expected = all_clusters<tests::f2>(points, 0.15f, 4);
-  const labels found = find_labels<tests::f2>(index, 0.15f, {.min_points = 4}, &expected);
+  const labels found = find_labels<tests::f2>(index, 0.15f, 4, query_method::automatic, &expected);
   BOOST_TEST((found == expected.label));
   BOOST_TEST(expected.clusters > 2u);
   BOOST_TEST(expected.noise > 0u);
   BOOST_TEST(expected.core_points + expected.noise < points.size());
   BOOST_TEST((found != all_clusters<tests::f2>(points, 0.15f, 5).label));
   BOOST_TEST((found != all_clusters<tests::f2>(points, 0.14f, 4).label));
-  BOOST_TEST((found != find_labels<tests::f2>(index, 0.15f, {.min_points = 1})));
+  BOOST_TEST((found != find_labels<tests::f2>(index, 0.15f, 1, query_method::automatic)));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

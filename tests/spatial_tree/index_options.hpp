@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The options of the indexes in tests.
+/// The options and environments of the indexes in tests.
 
 #include <ramify/spatial_tree.hpp>
 
@@ -11,14 +11,13 @@
 namespace tests {
 
 /// Returns options with which a small cloud has many nodes and many grids.
-inline ramify::spatial_tree_options options_for(ramify::route taken = ramify::route::automatic,
-                                                unsigned leaf_size = 6) {
-  ramify::spatial_tree_options options;
-  options.backend = backend_under_test();
-  options.route = taken;
-  options.leaf_size = leaf_size;
-  options.block_points = 40;
-  return options;
+inline ramify::spatial_tree_options options_for(unsigned leaf_size = 6) {
+  return {.leaf_size = leaf_size, .block_points = 40};
+}
+
+/// Returns the environment of the index.
+inline ramify::environment environment_for(ramify::route taken = ramify::route::automatic) {
+  return {.backend = backend_under_test(), .route = taken};
 }
 
 }  // namespace tests

@@ -45,9 +45,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(nanoflann_finds_the_same_neighbors, Type, tests::s
         dim, source);
     peer.buildIndex();
 
-    ramify::spatial_tree_options options;
-    options.backend = tests::backend_under_test();
-    const ramify::spatial_index<real, dim> index(points, options);
+    const ramify::spatial_index<real, dim> index(points, {.backend = tests::backend_under_test()});
     std::vector<std::uint32_t> ids(n * k);
     std::vector<real> distances2(n * k);
     (void)index.all_nearest_neighbors(k, false, ids, distances2);

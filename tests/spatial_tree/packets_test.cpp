@@ -21,7 +21,7 @@
 
 namespace data = boost::unit_test::data;
 using ramify::query_method;
-using ramify::spatial_query_config;
+using ramify::spatial_query_options;
 using tests::all_clouds;
 using tests::cloud;
 using tests::download;
@@ -49,29 +49,28 @@ using list = tests::point_list<typename Type::real, Type::dim>;
 /// Runs all kinds of queries. \throws what they throw
 template <class Type>
 results run_queries(const list<Type>& points, const list<Type>& queries, typename Type::real radius,
-                    const spatial_query_config& config) {
+                    const spatial_query_options\& options) {
   constexpr std::size_t k = 5;
   const auto on_device = upload_points<typename Type::real, Type::dim>(points);
   const auto asked = upload_points<typename Type::real, Type::dim>(queries);
   const ramify::spatial_tree<typename Type::real, Type::dim> tree(on_device.data(), points.size(),
-                                                                  nullptr, {.leaf_size = 6});
+                                                                  {.leaf_size = 6});
   const ramify::device_buffer<std::uint32_t> counts(queries.size(), nullptr);
   const ramify::device_buffer<std::uint32_t> ids(k * queries.size(), nullptr);
   const ramify::device_buffer<typename Type::real> distances2(ids.size(), nullptr);
   results found;
-  found.report = radius_count(tree.view(), asked.data(), queries.size(), radius, counts.data(),
-                              nullptr, config);
-  const auto lists =
-      radius_list(tree.view(), asked.data(), queries.size(), radius, nullptr, config);
+  found.report =
+      radius_count(tree.view(), asked.data(), queries.size(), radius, counts.data(), options);
+  const auto lists = radius_list(tree.view(), asked.data(), queries.size(), radius, options);
   constexpr std::size_t capacity = 4;
   const ramify::device_buffer<std::uint32_t> rows(capacity * queries.size(), nullptr);
   const auto in_rows = radius_rows(tree.view(), asked.data(), queries.size(), radius,
-                                   {capacity, rows.data(), counts.data()}, nullptr, config);
+                                   {capacity, rows.data(), counts.data()}, options);
   BOOST_TEST(in_rows.truncated == std::uint64_t(std::ranges::count_if(
                                       download(counts), [](auto c) { return c > capacity; })));
   found.rows = download(rows);
   (void)nearest(tree.view(), asked.data(), queries.size(), k, ids.data(), distances2.data(),
-                nullptr, config);
+                options);
   found.counts = download(counts);
   found.offsets = download(lists.offsets);
   found.listed = download(lists.ids);
@@ -96,7 +95,7 @@ __global__ void sum_ids_within(ramify::spatial_tree_view<float, 3> tree, float r
   sums[tree.ids[i]] = sum;
 }
 
-constexpr spatial_query_config as_given{.sort = false, .ball_method = query_method::threads};
+constexpr spatial_query_options as_given{.sort = false, .ball_method = query_method::threads};
 
 }  // namespace
 
@@ -147,7 +146,7 @@ BOOST_AUTO_TEST_CASE(queries_are_sorted_if_those_of_a_warp_are_far_apart) {
   const ramify::spatial_tree<float, 3> tree(on_device.data(), points.size());
   const ramify::device_buffer<std::uint32_t> counts(points.size(), nullptr);
   const auto count = [&](const ramify::point<float, 3>* queries, bool sort) {
-    return radius_count(tree.view(), queries, points.size(), 0.1f, counts.data(), nullptr,
+    return radius_count(tree.view(), queries, points.size(), 0.1f, counts.data(),
                         {.sort = sort, .ball_method = query_method::packets});
   };
   const auto is_sorted = [&](const ramify::point<float, 3>* queries) {
@@ -227,7 +226,7 @@ BOOST_AUTO_TEST_CASE(kernels_of_the_caller_visit_the_points_in_a_ball) {
   constexpr float radius = 0.2f;
   ramify::detail::runtime::launch_each(sum_ids_within, points.size(), nullptr, "summing ids",
                                        tree.view(), radius * radius, sums.data());
-  const auto lists = radius_list(tree.view(), on_device.data(), points.size(), radius, nullptr);
+  const auto lists = radius_list(tree.view(), on_device.data(), points.size(), radius);
   const auto found = download(sums);
   const auto offsets = download(lists.offsets);
   const auto ids = download(lists.ids);
@@ -242,7 +241,7 @@ BOOST_AUTO_TEST_CASE(a_bad_method_is_refused) {
   const auto points = tests::make_cloud<float, 3>(cloud::filled_box, 10, 1);
   BOOST_CHECK_EXCEPTION(
       (void)run_queries<tests::f3>(points, points, 1, {.ball_method = query_method(7)}),
-      std::invalid_argument, tests::names("spatial_query_config.ball_method"));
+      std::invalid_argument, tests::names("spatial_query_options.ball_method"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

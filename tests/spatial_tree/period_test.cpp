@@ -16,6 +16,7 @@
 
 using ramify::query_method;
 using ramify::route;
+using tests::environment_for;
 using tests::names;
 using tests::options_for;
 
@@ -58,8 +59,8 @@ void try_random_box(std::uint64_t seed) {
   const auto k = static_cast<std::size_t>(1 + upto(70));
   const real radius = std::ldexp(unit(random) * unit(random), exponent);
   const auto min_points = static_cast<std::uint32_t>(1 + upto(3));
-  const ramify::spatial_index<real, Type::dim> index(points, options_for(route::automatic, 3));
-  const ramify::spatial_query_config config{
+  const ramify::spatial_index<real, Type::dim> index(points, options_for(3), environment_for());
+  const ramify::spatial_query_options options{
       .ball_method = upto(1) == 0 ? query_method::threads : query_method::packets,
       .period = period,
       .squared = false};
@@ -68,9 +69,9 @@ void try_random_box(std::uint64_t seed) {
     ids nearest(queries.size() * k);
     std::vector<real> distances(nearest.size());
     ids counts(queries.size());
-    (void)index.nearest(queries, k, nearest, distances, config);
-    (void)index.radius_count(queries, radius, counts, config);
-    const auto lists = index.radius_list(queries, radius, config);
+    (void)index.nearest(queries, k, nearest, distances, options);
+    (void)index.radius_count(queries, radius, counts, options);
+    const auto lists = index.radius_list(queries, radius, options);
     for (std::size_t q = 0; q < queries.size(); ++q) {
       BOOST_TEST(search.check_row(queries[q], ramify::no_neighbor, &nearest[q * k],
                                   &distances[q * k], k) == "");
@@ -78,9 +79,7 @@ void try_random_box(std::uint64_t seed) {
       BOOST_TEST(lists.offsets[q + 1] - lists.offsets[q] == counts[q]);
     }
     ids labels(n);
-    (void)index.find_clusters(
-        radius, labels,
-        {.min_points = min_points, .ball_method = config.ball_method, .period = period});
+    (void)index.find_clusters(radius, labels, min_points, options);
     ids expected;
     if (search.find_labels(radius, min_points, expected)) BOOST_TEST(labels == expected);
   }
@@ -113,9 +112,10 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_lattice_has_no_edge, Type, tests::spatial_types)
   using real = typename Type::real;
   constexpr int dim = Type::dim;
   const auto points = lattice<Type>(6);
-  const ramify::spatial_index<real, dim> index(points, options_for(route::automatic, 5));
+  const ramify::spatial_index<real, dim> index(points, options_for(5), environment_for());
   for (const auto method : {query_method::threads, query_method::packets}) {
-    ramify::spatial_query_config config{.ball_method = method, .period = {6, 6, dim == 3 ? 6. : 0}};
+    ramify::spatial_query_options options{.ball_method = method,
+                                          .period = {6, 6, dim == 3 ? 6. : 0}};
     ids counts(points.size());
     // Radius 3 is half of the period: a point at this distance has two nearest images.
     const std::vector<std::pair<real, std::uint32_t>> cases{
@@ -125,14 +125,14 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_lattice_has_no_edge, Type, tests::spatial_types)
         {real{3}, dim == 2 ? 27 : 120},
         {real{9}, static_cast<std::uint32_t>(points.size())}};
     for (const auto& [radius, expected] : cases) {
-      (void)index.radius_count(points, radius, counts, config);
+      (void)index.radius_count(points, radius, counts, options);
       BOOST_TEST(counts == ids(points.size(), expected), boost::test_tools::per_element());
     }
     // All neighbors at distance 1.
     const std::size_t k = 2 * dim;
     ids nearest(points.size() * k);
     std::vector<real> distances(nearest.size());
-    (void)index.all_nearest_neighbors(k, true, nearest, distances, config);
+    (void)index.all_nearest_neighbors(k, true, nearest, distances, options);
     BOOST_TEST(distances == std::vector<real>(distances.size(), 1),
                boost::test_tools::per_element());
     // Point 0 at the corner, and its neighbors across the faces.
@@ -144,10 +144,10 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_lattice_has_no_edge, Type, tests::spatial_types)
 BOOST_AUTO_TEST_CASE(clusters_and_rows_join_across_a_face) {
   using point = std::array<double, 2>;
   const std::vector<point> points{{0.05, 0.5}, {0.95, 0.5}, {0.5, 0.02}, {0.5, 0.98}};
-  const ramify::spatial_index<double, 2> index(points, options_for(route::automatic, 1));
+  const ramify::spatial_index<double, 2> index(points, options_for(1), environment_for());
   ids labels(4);
   const auto expect = [&](const tests::periods& period, const ids& expected) {
-    (void)index.find_clusters(0.11, labels, {.period = period});
+    (void)index.find_clusters(0.11, labels, 1, {.period = period});
     BOOST_TEST(labels == expected);
   };
   expect({}, {0, 1, 2, 3});
@@ -171,16 +171,16 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(random_boxes_equal_brute_force_in_long_double, Typ
 
 BOOST_AUTO_TEST_CASE(bad_periods_are_named_before_anything_is_written) {
   const std::vector<std::array<float, 2>> points{{0, 0}, {1.5f, 1}};
-  const ramify::spatial_index<float, 2> index(points, options_for());
+  const ramify::spatial_index<float, 2> index(points, options_for(), environment_for());
   ids found(2, 7);
   std::vector<float> distances(2, 7);
   const auto expect = [&](const tests::periods& period, const char* what) {
-    const ramify::spatial_query_config config{.period = period};
-    BOOST_CHECK_EXCEPTION((void)index.radius_count(points, 1, found, config), std::invalid_argument,
-                          names(what));
-    BOOST_CHECK_EXCEPTION((void)index.nearest(points, 1, found, distances, config),
+    const ramify::spatial_query_options options{.period = period};
+    BOOST_CHECK_EXCEPTION((void)index.radius_count(points, 1, found, options),
                           std::invalid_argument, names(what));
-    BOOST_CHECK_EXCEPTION((void)index.find_clusters(1, found, {.period = period}),
+    BOOST_CHECK_EXCEPTION((void)index.nearest(points, 1, found, distances, options),
+                          std::invalid_argument, names(what));
+    BOOST_CHECK_EXCEPTION((void)index.find_clusters(1, found, 1, {.period = period}),
                           std::invalid_argument, names(what));
   };
   expect({-1, 0, 0}, "period[0] is -1; it must be 0 or in [");

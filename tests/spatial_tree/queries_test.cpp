@@ -20,6 +20,7 @@ namespace data = boost::unit_test::data;
 using ramify::route;
 using tests::all_clouds;
 using tests::cloud;
+using tests::environment_for;
 using tests::left_out;
 using tests::names;
 using tests::options_for;
@@ -35,8 +36,8 @@ class checked_index {
   static constexpr int dim = Type::dim;
   using list = tests::point_list<real, dim>;
 
-  explicit checked_index(list points, const ramify::spatial_tree_options& options = options_for())
-      : points_(std::move(points)), index_(points_, options) {}
+  explicit checked_index(list points, const ramify::environment& env = environment_for())
+      : points_(std::move(points)), index_(points_, options_for(), env) {}
 
   void expect_nearest(const list& queries, std::size_t k) const {
     std::vector<std::uint32_t> ids(queries.size() * k);
@@ -153,7 +154,7 @@ BOOST_DATA_TEST_CASE(every_random_schedule, data::xrange(tests::random_schedules
   const auto queries = tests::queries_near(points, 50, 3);
   BOOST_TEST_CONTEXT(c) {
     for (const route taken : {route::device, route::flat}) {
-      const checked_index<tests::f3> index(points, options_for(taken));
+      const checked_index<tests::f3> index(points, environment_for(taken));
       index.expect_nearest(queries, 10);
       index.expect_nearest(queries, 20);
       index.expect_within(queries, 0.5f);
@@ -163,9 +164,9 @@ BOOST_DATA_TEST_CASE(every_random_schedule, data::xrange(tests::random_schedules
 
 BOOST_DATA_TEST_CASE(no_result_is_lost_at_any_limit, data::make({1, 16, 2048}), pending_launches) {
   const auto points = tests::make_cloud<double, 2>(cloud::hollow_sphere, 1'500, 3);
-  auto options = options_for(route::device);
-  options.pending_launches = std::size_t(pending_launches);
-  const checked_index<tests::d2> index(points, options);
+  auto env = environment_for(route::device);
+  env.pending_launches = std::size_t(pending_launches);
+  const checked_index<tests::d2> index(points, env);
   index.expect_nearest(tests::queries_near(points, 200, 3), 10);
   index.expect_within(tests::queries_near(points, 200, 3), 0.1);
 }
@@ -173,21 +174,21 @@ BOOST_DATA_TEST_CASE(no_result_is_lost_at_any_limit, data::make({1, 16, 2048}), 
 BOOST_AUTO_TEST_CASE(lists_have_the_same_order_on_every_route_and_backend) {
   const auto points = tests::make_cloud<float, 3>(cloud::duplicates, 3'000, 5);
   const auto queries = tests::queries_near(points, 100, 3);
-  const checked_index<tests::f3> on_device(points, options_for(route::device));
-  const checked_index<tests::f3> flat(points, options_for(route::flat));
+  const checked_index<tests::f3> on_device(points, environment_for(route::device));
+  const checked_index<tests::f3> flat(points, environment_for(route::flat));
   const auto lists = on_device.index().radius_list(queries, 0.6f);
   BOOST_TEST((lists.ids == flat.index().radius_list(queries, 0.6f).ids));
-  auto on_executor = options_for(route::device);
-  on_executor.backend = ramify::backend::cpu;
-  BOOST_TEST((lists.ids ==
-              ramify::spatial_index<float, 3>(points, on_executor).radius_list(queries, 0.6f).ids));
+  const ramify::spatial_index<float, 3> on_executor(points, options_for(),
+                                                    {.backend = ramify::backend::cpu});
+  BOOST_TEST((lists.ids == on_executor.radius_list(queries, 0.6f).ids));
 }
 
 BOOST_AUTO_TEST_CASE(an_index_can_be_moved) {
   const auto points = tests::make_cloud<float, 2>(cloud::filled_box, 100, 6);
-  ramify::spatial_index<float, 2> first(points, options_for());
+  ramify::spatial_index<float, 2> first(points, options_for(), environment_for());
   ramify::spatial_index<float, 2> second(std::move(first));
-  first = ramify::spatial_index<float, 2>(std::span(points).first(10), options_for());
+  first = ramify::spatial_index<float, 2>(std::span(points).first(10), options_for(),
+                                          environment_for());
   std::vector<std::uint32_t> counts(1);
   (void)second.radius_count(std::span(points).first(1), 10, counts);
   BOOST_TEST(counts[0] == 100u);
@@ -203,7 +204,7 @@ BOOST_DATA_TEST_CASE(an_index_has_its_own_copy_of_the_points,
                      data::make({route::device, route::flat}), taken) {
   const auto kept = tests::make_cloud<float, 3>(cloud::filled_box, 500, 10);
   auto input = kept;
-  const ramify::spatial_index<float, 3> index(input, options_for(taken));
+  const ramify::spatial_index<float, 3> index(input, options_for(), environment_for(taken));
   for (auto& p : input) p = {1e9f, -1e9f, 0};
   input = {};
   std::vector<std::uint32_t> ids(kept.size() * 4);
@@ -214,7 +215,7 @@ BOOST_DATA_TEST_CASE(an_index_has_its_own_copy_of_the_points,
 
 BOOST_AUTO_TEST_CASE(bad_arguments_are_named_before_anything_is_written) {
   const auto points = tests::make_cloud<float, 3>(cloud::filled_box, 100, 7);
-  const ramify::spatial_index<float, 3> index(points, options_for());
+  const ramify::spatial_index<float, 3> index(points, options_for(), environment_for());
   const float nan = std::numeric_limits<float>::quiet_NaN();
   auto queries = points;
   queries[42][2] = nan;
@@ -244,13 +245,12 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_named_before_anything_is_written) {
   BOOST_TEST((ids == std::vector<std::uint32_t>(200, 7)));
   BOOST_TEST((distances2 == std::vector<float>(200, 7)));
 
-  auto options = options_for();
-  options.leaf_size = 2000;
-  expect([&] { return ramify::spatial_index<float, 3>(points, options).report(); }, "leaf_size");
-  options = options_for(static_cast<route>(8));
-  expect([&] { return ramify::spatial_index<float, 3>(points, options).report(); }, "route");
-  expect([&] { return ramify::spatial_index<float, 3>(queries, options_for()).report(); },
-         "points[42]");
+  const auto build = [](const auto& of, unsigned leaf_size, const ramify::environment& env) {
+    return ramify::spatial_index<float, 3>(of, options_for(leaf_size), env).report();
+  };
+  expect([&] { return build(points, 2000, environment_for()); }, "spatial_tree_options.leaf_size");
+  expect([&] { return build(points, 6, environment_for(route(8))); }, "environment.route");
+  expect([&] { return build(queries, 6, environment_for()); }, "points[42]");
 }
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(nodes_are_a_tree_of_tight_boxes, Type, tests::spatial_types) {
@@ -258,9 +258,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(nodes_are_a_tree_of_tight_boxes, Type, tests::spat
   constexpr int dim = Type::dim;
   for (const std::size_t n : {0, 1, 100, 3'000}) {
     const auto points = tests::make_cloud<real, dim>(cloud::filled_box, n, 11);
-    auto options = options_for();
-    options.leaf_size = 5;
-    const ramify::spatial_index<real, dim> index(points, options);
+    const ramify::spatial_index<real, dim> index(points, options_for(5), environment_for());
     const auto nodes = index.nodes();
     BOOST_REQUIRE(nodes.size() == index.report().nodes);
     BOOST_REQUIRE(nodes.empty() == (n == 0));
@@ -306,7 +304,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(nodes_are_a_tree_of_tight_boxes, Type, tests::spat
 // The negative control: the comparison with brute force detects wrong results.
 BOOST_AUTO_TEST_CASE(brute_force_detects_wrong_results) {
   const auto points = tests::make_cloud<float, 2>(cloud::lattice, 25, 8);
-  const ramify::spatial_index<float, 2> index(points, options_for());
+  const ramify::spatial_index<float, 2> index(points, options_for(), environment_for());
   std::vector<std::uint32_t> ids(75);
   std::vector<float> distances2(75);
   (void)index.all_nearest_neighbors(3, true, ids, distances2);

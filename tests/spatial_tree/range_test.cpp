@@ -16,6 +16,7 @@
 using ramify::query_method;
 using ramify::route;
 using tests::cloud;
+using tests::environment_for;
 using tests::options_for;
 
 namespace {
@@ -38,14 +39,13 @@ struct all_results {
         counts(queries.size()),
         labels(points.size()),
         distances(nearest.size()) {
-    const ramify::spatial_index<real, Type::dim> index(points, options_for(route::automatic, 3));
-    const ramify::spatial_query_config config{
+    const ramify::spatial_index<real, Type::dim> index(points, options_for(3), environment_for());
+    const ramify::spatial_query_options options{
         .ball_method = method, .period = period, .squared = false};
-    (void)index.nearest(queries, k, nearest, distances, config);
-    (void)index.radius_count(queries, radius, counts, config);
-    (void)index.find_clusters(radius, labels,
-                              {.min_points = min_points, .ball_method = method, .period = period});
-    const auto lists = index.radius_list(queries, radius, config);
+    (void)index.nearest(queries, k, nearest, distances, options);
+    (void)index.radius_count(queries, radius, counts, options);
+    (void)index.find_clusters(radius, labels, min_points, options);
+    const auto lists = index.radius_list(queries, radius, options);
     for (std::size_t q = 0; q < queries.size(); ++q) {
       BOOST_TEST(lists.offsets[q + 1] - lists.offsets[q] == counts[q]);
     }
@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(squares_out_of_range_become_infinity_and_zero_in_the_right_
   constexpr double infinity = std::numeric_limits<double>::infinity();
   for (const double unit : {1e200, 1e-200}) {
     const auto points = line<tests::d2>({0, -3 * unit, 2 * unit});
-    const ramify::spatial_index<double, 2> index(points, options_for());
+    const ramify::spatial_index<double, 2> index(points, options_for(), environment_for());
     ids nearest(3);
     std::vector<double> distances(3);
     (void)index.nearest(line<tests::d2>({0}), 3, nearest, distances);

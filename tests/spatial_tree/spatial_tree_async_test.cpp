@@ -20,9 +20,10 @@
 
 namespace data = boost::unit_test::data;
 using ramify::device_buffer;
+using ramify::environment;
+using ramify::memory_ref;
 using ramify::route;
-using ramify::scratch_memory;
-using ramify::spatial_tree_config;
+using ramify::spatial_tree_options;
 using tests::cloud;
 using tests::many_grids;
 using tests::names;
@@ -32,18 +33,27 @@ namespace {
 
 using points3 = tests::point_list<float, 3>;
 
-/// Memory of the caller for builds of up to n points.
-struct given_memory {
-  given_memory(std::size_t n, const spatial_tree_config& config)
-      : scratch_buffer(ramify::spatial_tree_scratch_bytes<float, 3>(n, config), nullptr),
-        tree_buffer(ramify::spatial_tree_bytes<float, 3>(n, config), nullptr) {}
-  [[nodiscard]] scratch_memory scratch() const {
-    return {scratch_buffer.data(), scratch_buffer.size()};
-  }
-  [[nodiscard]] scratch_memory tree() const { return {tree_buffer.data(), tree_buffer.size()}; }
+/// Returns memory of the caller for builds of up to n points.
+device_buffer<std::byte> memory_for(std::size_t n, const spatial_tree_options& options) {
+  return {ramify::spatial_tree_scratch_bytes<float, 3>(n, options), nullptr};
+}
 
-  device_buffer<std::byte> scratch_buffer;
-  device_buffer<std::byte> tree_buffer;
+/// A resource that counts its allocations.
+struct counted_resource {
+  std::size_t allocations = 0;
+  std::size_t in_use = 0;
+
+  void* allocate(CUstream_st*, std::size_t bytes, std::size_t) {
+    void* memory = nullptr;
+    ramify::check(cudaMalloc(&memory, bytes), "allocating memory of a resource");
+    ++allocations;
+    ++in_use;
+    return memory;
+  }
+  void deallocate(CUstream_st*, void* memory, std::size_t, std::size_t) {
+    ramify::check(cudaFree(memory), "freeing memory of a resource");
+    --in_use;
+  }
 };
 
 /// The Fold that counts the points of each node.
@@ -54,21 +64,22 @@ struct count_fold {
   __device__ std::uint32_t& at(std::uint32_t node) const { return counts[node]; }
 };
 
-/// Builds a tree over `points`, with a reduction that is launched before get(). Checks the tree.
-/// Returns whether the reduction found the complete tree.
-bool expect_async(const points3& points, const spatial_tree_config& config, bool given,
-                  ramify::spatial_tree_report* report = nullptr) {
+/// Builds a tree over `points`, and checks it. If `given`, the caller passes the memory, and a
+/// reduction is launched before get(). Returns whether the reduction found the complete tree.
+bool expect_async(const points3& points, const spatial_tree_options& options, environment env,
+                  bool given, ramify::spatial_tree_report* report = nullptr) {
   const auto on_device = tests::upload_points<float, 3>(points);
-  std::optional<given_memory> memory;
-  if (given) memory.emplace(points.size(), config);
-  auto run = ramify::spatial_tree_async(on_device.data(), points.size(), nullptr, config,
-                                        given ? memory->scratch() : scratch_memory{},
-                                        given ? memory->tree() : scratch_memory{});
-  const auto counts = tests::zeros<std::uint32_t>(run.view().node_count + 1);
-  (void)ramify::reduce_bottom_up(run.view(), count_fold{counts.data()}, nullptr);
+  const auto memory = memory_for(given ? points.size() : 0, options);
+  env.memory = memory;
+  auto run = ramify::spatial_tree_async(on_device.data(), points.size(), options, env);
+  const auto ahead = given ? ramify::spatial_tree_view_in<float, 3>(memory, points.size(), options)
+                           : ramify::spatial_tree_view<float, 3>{};
+  const auto counts = tests::zeros<std::uint32_t>(ahead.node_count + 1);
+  (void)ramify::reduce_bottom_up(ahead, count_fold{counts.data()}, nullptr);
   const auto tree = run.get();
-  BOOST_TEST(tests::check_tree(tests::download_tree(tree), points, config.leaf_size) == "");
+  BOOST_TEST(tests::check_tree(tests::download_tree(tree), points, options.leaf_size) == "");
   BOOST_TEST(tests::slots_in_use() == 0u);
+  if (given && !points.empty()) BOOST_TEST(tree.view().nodes == ahead.nodes);
   if (report != nullptr) *report = tree.report();
   const std::uint32_t counted = tests::download(counts)[0];
   BOOST_TEST((counted == 0 || counted == points.size()));
@@ -88,7 +99,8 @@ BOOST_DATA_TEST_CASE(every_limit_in_any_memory,
       BOOST_TEST_CONTEXT(c << ", " << ramify::to_string(taken)) {
         const auto limits = tests::scoped_limit(std::size_t(limit));
         ramify::spatial_tree_report report;
-        const bool ahead = expect_async(points, many_grids(taken), given, &report);
+        const bool ahead = expect_async(points, many_grids(), {.route = taken}, given, &report);
+        if (!given) continue;
         // Kernels that follow the build find the complete tree if no stage needed the host.
         if (limit == 2048 && report.taken == route::device && report.spilled_tasks == 0) {
           BOOST_TEST(ahead);
@@ -107,9 +119,9 @@ BOOST_DATA_TEST_CASE(small_and_empty_clouds, data::make({false, true}), given) {
     const auto points = tests::make_cloud<float, 3>(cloud::filled_box, n, n);
     for (const route taken : routes) {
       BOOST_TEST_CONTEXT(n << " points") {
-        const bool ahead = expect_async(points, many_grids(taken), given);
+        const bool ahead = expect_async(points, many_grids(), {.route = taken}, given);
         // The root's block builds all nodes, on either route.
-        if (n <= 20) BOOST_TEST(ahead);
+        if (given && n <= 20) BOOST_TEST(ahead);
       }
     }
   }
@@ -120,12 +132,12 @@ BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch) {
   // The sort of so many points launches grids from kernels, too.
   const auto points =
       tests::make_cloud<float, 3>(cloud::duplicates, std::size_t(tests::cut_down(9'000, 6'000)), 5);
-  auto build = many_grids(route::device);
+  auto build = many_grids();
   build.block_points = 300;
   const auto executor = ramify::cpu::current_executor_config();
   const unsigned interrupted = tests::count_interrupted(20, executor, [&](std::uint64_t failing) {
     ramify::spatial_tree_report report;
-    const bool ahead = expect_async(points, build, failing % 2 == 0, &report);
+    const bool ahead = expect_async(points, build, {.route = route::device}, true, &report);
     if (failing == 1) BOOST_TEST(!ahead);  // in the sort, which the host completed
     return !ahead || report.spilled_tasks > 0;
   });
@@ -138,8 +150,8 @@ BOOST_AUTO_TEST_CASE(without_launch_slots_the_host_runs_all_stages) {
                                                   std::size_t(tests::cut_down(20'000, 5'000)), 6);
   const auto on_device = tests::upload_points<float, 3>(points);
   const tests::all_slots_taken by_another_run(*ramify::current_launch_limits().pending_launches);
-  auto run = ramify::spatial_tree_async(on_device.data(), points.size(), nullptr,
-                                        many_grids(route::device));
+  auto run = ramify::spatial_tree_async(on_device.data(), points.size(), many_grids(),
+                                        {.route = route::device});
   const auto tree = run.get();
   BOOST_TEST(tests::check_tree(tests::download_tree(tree), points, 4) == "");
   BOOST_TEST(tree.report().child_grids == 0u);
@@ -149,36 +161,56 @@ BOOST_AUTO_TEST_CASE(a_tree_with_too_many_nodes) {
   const auto points = tests::make_cloud<float, 3>(cloud::filled_box, 2'000, 7);
   const auto on_device = tests::upload_points<float, 3>(points);
   for (const route taken : routes) {
-    auto config = many_grids(taken);
-    config.max_nodes = 100;
+    auto options = many_grids();
+    options.max_nodes = 100;
     // In memory of the pool the tree is built again.
-    const ramify::spatial_tree tree(on_device.data(), points.size(), nullptr, config);
+    const ramify::spatial_tree tree(on_device.data(), points.size(), options, {.route = taken});
     BOOST_TEST(tests::check_tree(tests::download_tree(tree), points, 4) == "");
-    const given_memory memory(points.size(), config);
-    auto run = ramify::spatial_tree_async(on_device.data(), points.size(), nullptr, config,
-                                          memory.scratch(), memory.tree());
+    const auto memory = memory_for(points.size(), options);
+    auto run = ramify::spatial_tree_async(on_device.data(), points.size(), options,
+                                          {.memory = memory, .route = taken});
     BOOST_CHECK_EXCEPTION((void)run.get(), std::length_error, names("more than 100 nodes"));
     BOOST_TEST(tests::slots_in_use() == 0u);
-    config.max_nodes = 2 * points.size();
-    expect_async(points, config, true);
+    options.max_nodes = 2 * points.size();
+    expect_async(points, options, {.route = taken}, true);
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_resource_provides_all_memory) {
+  const auto points = tests::make_cloud<float, 3>(cloud::filled_box, 2'000, 7);
+  const auto on_device = tests::upload_points<float, 3>(points);
+  auto options = many_grids();
+  options.max_nodes = 100;  // the tree is built again, in larger memory
+  counted_resource resource;
+  {
+    const ramify::spatial_tree tree(on_device.data(), points.size(), options,
+                                    {.memory = memory_ref(resource)});
+    BOOST_TEST(tests::check_tree(tests::download_tree(tree), points, 4) == "");
+    BOOST_TEST(resource.in_use == 2u);  // its points and its nodes
+    const auto counts = tests::zeros<std::uint32_t>(points.size());
+    const std::size_t before = resource.allocations;
+    (void)radius_count(tree.view(), on_device.data(), points.size(), 0.1f, counts.data(),
+                       {.memory = memory_ref(resource)});
+    BOOST_TEST(resource.allocations > before);
+    BOOST_TEST(resource.in_use == 2u);
+  }
+  BOOST_TEST(resource.in_use == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(a_graph_launches_the_levels_of_the_flat_route_where_it_can) {
   const auto points = tests::make_cloud<float, 3>(cloud::filled_box, 20'000, 8);
-  auto config = many_grids(route::flat);
-  config.flat_loop = ramify::flat_loop::graph;
+  environment env{.route = route::flat, .flat_loop = ramify::flat_loop::graph};
   if (!RAMIFY_ON_CUDA) {
-    BOOST_CHECK_EXCEPTION((void)expect_async(points, config, false), ramify::unavailable,
-                          names("spatial_tree_config.flat_loop graph is not available"));
+    BOOST_CHECK_EXCEPTION((void)expect_async(points, many_grids(), env, true), ramify::unavailable,
+                          names("environment.flat_loop graph is not available"));
     return;
   }
   ramify::spatial_tree_report report;
-  BOOST_TEST(expect_async(points, config, false, &report));  // no stage needed the host
+  BOOST_TEST(expect_async(points, many_grids(), env, true, &report));  // no stage needed the host
   BOOST_TEST(report.graph_grids > 0u);
   BOOST_TEST((report.looped_by == ramify::flat_loop::graph));
-  config.flat_loop = ramify::flat_loop::automatic;
-  expect_async(points, config, false, &report);
+  env.flat_loop = ramify::flat_loop::automatic;
+  expect_async(points, many_grids(), env, false, &report);
   BOOST_TEST((report.looped_by == ramify::flat_loop::host));
 }
 
@@ -187,8 +219,7 @@ BOOST_AUTO_TEST_CASE(errors_of_points_are_thrown_by_get) {
   points[77][1] = std::numeric_limits<float>::quiet_NaN();
   const auto on_device = tests::upload_points<float, 3>(points);
   for (const route taken : routes) {
-    auto run = ramify::spatial_tree_async(on_device.data(), points.size(), nullptr,
-                                          spatial_tree_config{.route = taken});
+    auto run = ramify::spatial_tree_async(on_device.data(), points.size(), {.route = taken});
     BOOST_CHECK_EXCEPTION((void)run.get(), std::invalid_argument, names("points[77] has"));
     BOOST_TEST(tests::slots_in_use() == 0u);
   }
@@ -197,31 +228,54 @@ BOOST_AUTO_TEST_CASE(errors_of_points_are_thrown_by_get) {
 BOOST_AUTO_TEST_CASE(bad_memory_is_named) {
   const auto points = tests::make_cloud<float, 3>(cloud::filled_box, 100, 1);
   const auto on_device = tests::upload_points<float, 3>(points);
-  const given_memory memory(100, {});
-  const auto expect = [&](scratch_memory scratch, scratch_memory tree, const char* what) {
-    BOOST_CHECK_EXCEPTION((void)ramify::spatial_tree_async(on_device.data(), points.size(), nullptr,
-                                                           {}, scratch, tree),
-                          std::invalid_argument, names(what));
+  const auto memory = memory_for(100, {});
+  const auto expect = [&](const memory_ref& given, const char* what) {
+    BOOST_CHECK_EXCEPTION(
+        (void)ramify::spatial_tree_async(on_device.data(), points.size(), {.memory = given}),
+        std::invalid_argument, names(what));
   };
-  auto scratch = memory.scratch();
-  auto tree = memory.tree();
-  --scratch.bytes;
-  --tree.bytes;
-  expect(scratch, memory.tree(), "spatial_tree: scratch.bytes is");
-  expect(memory.scratch(), tree, "spatial_tree: tree_memory.bytes is");
-  tree = {memory.tree_buffer.data() + 8, memory.tree().bytes};
-  expect(memory.scratch(), tree, "tree_memory.data must be aligned");
+  expect({memory.data(), memory.size() - 1}, "spatial_tree: environment.memory has");
+  expect({memory.data() + 8, memory.size()}, "environment.memory must be aligned");
+  BOOST_CHECK_EXCEPTION((void)(ramify::spatial_tree_view_in<float, 3>(
+                            {memory.data(), memory.size() - 1}, points.size())),
+                        std::invalid_argument, names("spatial_tree_view_in: memory has"));
 }
 
 BOOST_AUTO_TEST_CASE(a_query_refuses_a_tree_that_may_be_incomplete) {
   const auto points = tests::make_cloud<float, 3>(cloud::filled_box, 100, 1);
   const auto on_device = tests::upload_points<float, 3>(points);
-  auto run = ramify::spatial_tree_async(on_device.data(), points.size());
+  const auto memory = memory_for(100, {});
+  auto run = ramify::spatial_tree_async(on_device.data(), points.size(), {.memory = memory});
   const device_buffer<std::uint32_t> counts(100, nullptr);
+  const auto ahead = ramify::spatial_tree_view_in<float, 3>(memory, points.size());
   BOOST_CHECK_EXCEPTION(
-      (void)radius_count(run.view(), on_device.data(), points.size(), 1, counts.data()),
+      (void)radius_count(ahead, on_device.data(), points.size(), 1, counts.data()),
       std::invalid_argument, names("call get() first"));
   (void)run.get();
+}
+
+BOOST_AUTO_TEST_CASE(a_query_refuses_what_it_does_not_use) {
+  const auto points = tests::make_cloud<float, 3>(cloud::filled_box, 100, 1);
+  const auto on_device = tests::upload_points<float, 3>(points);
+  const ramify::spatial_tree tree(on_device.data(), points.size());
+  const device_buffer<std::uint32_t> counts(100, nullptr);
+  const auto expect = [&](const environment& env, const char* what) {
+    BOOST_CHECK_EXCEPTION(
+        (void)radius_count(tree.view(), on_device.data(), points.size(), 1, counts.data(), env),
+        std::invalid_argument, names(what));
+  };
+  const auto memory = memory_for(100, {});
+  ramify::launch_trace trace;
+  expect({.memory = memory}, "radius_count: environment.memory is memory");
+  expect({.route = route::device}, "radius_count: environment.route is device");
+  expect({.trace = &trace}, "radius_count: environment.trace is not null");
+  expect({.pending_launches = 64}, "radius_count: environment.pending_launches is not 0");
+  if (RAMIFY_ON_CUDA) {
+    expect({.flat_loop = ramify::flat_loop::graph}, "radius_count: environment.flat_loop is graph");
+  }
+  const auto report = radius_count(tree.view(), on_device.data(), points.size(), 1, counts.data(),
+                                   {.route = route::flat, .flat_loop = ramify::flat_loop::host});
+  BOOST_TEST(report.taken == route::flat);
 }
 
 #if RAMIFY_ON_CUDA
@@ -229,20 +283,22 @@ BOOST_AUTO_TEST_CASE(a_query_refuses_a_tree_that_may_be_incomplete) {
 namespace {
 
 /// Captures a build over `n` points, launches it three times with new points, and checks the trees.
-void expect_captured(const spatial_tree_config& config, std::size_t n, bool without_slots) {
+void expect_captured(const spatial_tree_options& options, route taken, std::size_t n,
+                     bool without_slots) {
   const ramify::host_stream stream;
   const device_buffer<ramify::point<float, 3>> on_device(n, nullptr);
-  const given_memory memory(n, config);
+  const auto memory = memory_for(n, options);
+  const auto ahead = ramify::spatial_tree_view_in<float, 3>(memory, n, options);
   const auto counts = tests::zeros<std::uint32_t>(2 * n);
   const auto zeros = tests::zeros<unsigned>(2 * n);
   ramify::check(cudaDeviceSynchronize(), "waiting");
-  std::optional<ramify::spatial_tree_run<float, 3>> run;
+  std::optional<ramify::async_run<ramify::spatial_tree<float, 3>>> run;
   const ramify::captured_graph graph(
       stream.get(),
       [&] {
-        run = ramify::spatial_tree_async(on_device.data(), n, stream.get(), config,
-                                         memory.scratch(), memory.tree());
-        (void)ramify::reduce_bottom_up(run->view(), count_fold{counts.data()}, stream.get(), {},
+        run = ramify::spatial_tree_async(on_device.data(), n, options,
+                                         {.stream = stream, .memory = memory, .route = taken});
+        (void)ramify::reduce_bottom_up(ahead, count_fold{counts.data()}, stream.get(), {},
                                        zeros.data());
         BOOST_CHECK_THROW((void)run->get(), std::logic_error);
       },
@@ -259,7 +315,7 @@ void expect_captured(const spatial_tree_config& config, std::size_t n, bool with
     if (without_slots) taken.emplace(*ramify::current_launch_limits().pending_launches);
     graph.launch(stream.get());
     const auto tree = run->get();
-    BOOST_TEST(tests::check_tree(tests::download_tree(tree), points, config.leaf_size) == "");
+    BOOST_TEST(tests::check_tree(tests::download_tree(tree), points, options.leaf_size) == "");
     BOOST_TEST(tree.report().points == n);
     taken.reset();
     BOOST_TEST(tests::slots_in_use() == 0u);
@@ -272,28 +328,41 @@ void expect_captured(const spatial_tree_config& config, std::size_t n, bool with
 BOOST_DATA_TEST_CASE(a_captured_build_runs_in_each_launch_of_its_graph, data::make({false, true}),
                      without_slots) {
   for (const route taken : {route::device, route::automatic, route::flat}) {
-    expect_captured(many_grids(taken), 20'000, without_slots);
-    expect_captured({.route = taken}, 300'000, without_slots);
+    expect_captured(many_grids(), taken, 20'000, without_slots);
+    expect_captured({}, taken, 300'000, without_slots);
   }
 }
 
 BOOST_AUTO_TEST_CASE(a_capture_that_is_not_possible_is_refused) {
   const ramify::host_stream stream;
   const device_buffer<ramify::point<float, 3>> points(1000, nullptr);
-  const auto capture = [&](const spatial_tree_config& config, const scratch_memory& scratch,
-                           const scratch_memory& tree) {
+  const auto memory = memory_for(1000, {});
+  const auto capture = [&](const environment& env) {
+    const ramify::captured_graph graph(
+        stream.get(), [&] { (void)ramify::spatial_tree_async(points.data(), 1000, env); });
+  };
+  BOOST_CHECK_EXCEPTION(capture({.stream = stream}), std::invalid_argument,
+                        names("environment.memory is empty"));
+  const environment by_host{.stream = stream,
+                            .memory = memory,
+                            .route = route::flat,
+                            .flat_loop = ramify::flat_loop::host};
+  BOOST_CHECK_EXCEPTION(capture(by_host), ramify::unavailable,
+                        names("cannot capture steps that the host launches"));
+}
+
+BOOST_AUTO_TEST_CASE(a_graph_cannot_capture_a_query) {
+  const ramify::host_stream stream;
+  const auto points =
+      tests::upload_points<float, 3>(tests::make_cloud<float, 3>(cloud::filled_box, 100, 1));
+  const ramify::spatial_tree tree(points.data(), 100);
+  const device_buffer<std::uint32_t> counts(100, nullptr);
+  const auto capture = [&] {
     const ramify::captured_graph graph(stream.get(), [&] {
-      (void)ramify::spatial_tree_async(points.data(), 1000, stream.get(), config, scratch, tree);
+      (void)radius_count(tree.view(), points.data(), 100, 1, counts.data(), {.stream = stream});
     });
   };
-  const given_memory memory(1000, {});
-  BOOST_CHECK_EXCEPTION(capture({}, {}, memory.tree()), std::invalid_argument,
-                        names("scratch.data is null"));
-  BOOST_CHECK_EXCEPTION(capture({}, memory.scratch(), {}), std::invalid_argument,
-                        names("tree_memory.data is null"));
-  const spatial_tree_config by_host{.route = route::flat, .flat_loop = ramify::flat_loop::host};
-  BOOST_CHECK_EXCEPTION(capture(by_host, memory.scratch(), memory.tree()), ramify::unavailable,
-                        names("cannot capture steps that the host launches"));
+  BOOST_CHECK_EXCEPTION(capture(), ramify::unavailable, names("cannot capture a query"));
 }
 
 #endif

@@ -17,8 +17,8 @@
 namespace tests {
 
 /// Few points per block, so that a small cloud has many grids.
-inline ramify::spatial_tree_config many_grids(ramify::route taken, unsigned leaf_size = 4) {
-  return {.route = taken, .leaf_size = leaf_size, .block_points = 20};
+inline ramify::spatial_tree_options many_grids(unsigned leaf_size = 4) {
+  return {.leaf_size = leaf_size, .block_points = 20};
 }
 
 /// The Fold for reduce_bottom_up() that computes the hash of each node's ids.
@@ -72,14 +72,13 @@ built_tree<Real, dim> download_tree(const ramify::spatial_tree<Real, dim>& tree)
   return built;
 }
 
-/// Builds a tree under a pending-launch limit; 0 leaves the limit unchanged.
+/// Builds a tree, and copies it to the host.
 template <class Real, int dim>
 built_tree<Real, dim> build_tree(const point_list<Real, dim>& points,
-                                 const ramify::spatial_tree_config& config,
-                                 std::size_t pending_launches = 0) {
-  const auto limits = scoped_limit(pending_launches);
+                                 const ramify::spatial_tree_options& options,
+                                 const ramify::environment& env = {}) {
   const auto on_device = upload_points<Real, dim>(points);
-  ramify::spatial_tree<Real, dim> first(on_device.data(), points.size(), nullptr, config);
+  ramify::spatial_tree<Real, dim> first(on_device.data(), points.size(), options, env);
   const ramify::spatial_tree<Real, dim> tree = std::move(first);
   return download_tree(tree);
 }

@@ -15,8 +15,9 @@
 #include "spatial_types.hpp"
 
 namespace data = boost::unit_test::data;
+using ramify::environment;
 using ramify::route;
-using ramify::spatial_tree_config;
+using ramify::spatial_tree_options;
 using tests::all_clouds;
 using tests::cloud;
 using tests::left_out;
@@ -34,15 +35,15 @@ BOOST_TEST_GLOBAL_FIXTURE(slot_leaks_are_noticed);
 template <class Type>
 tests::built_tree<typename Type::real, Type::dim> expect_tree(
     const tests::point_list<typename Type::real, Type::dim>& points,
-    const spatial_tree_config& config, std::size_t pending_launches = 0) {
+    const spatial_tree_options& options, const environment& env) {
   const std::uint64_t grids_before = ramify::cpu::grids_begun();
-  auto tree = tests::build_tree<typename Type::real, Type::dim>(points, config, pending_launches);
+  auto tree = tests::build_tree<typename Type::real, Type::dim>(points, options, env);
   if (runs_on_cpu()) {
     // One grid computes the hashes for the test.
     const std::uint64_t grids = ramify::cpu::grids_begun() - grids_before - !points.empty();
     BOOST_TEST(tree.report.host_grids + tree.report.child_grids == grids);
   }
-  BOOST_TEST(tests::check_tree(tree, points, config.leaf_size) == "");
+  BOOST_TEST(tests::check_tree(tree, points, options.leaf_size) == "");
   BOOST_TEST(tests::slots_in_use() == 0u);
   return tree;
 }
@@ -61,7 +62,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(every_cloud_and_size, Type, tests::spatial_types) 
         for (const unsigned leaf_size : {1, 4, 50}) {
           BOOST_TEST_CONTEXT(c << ", n = " << n << ", " << ramify::to_string(taken)
                                << ", leaf size " << leaf_size) {
-            expect_tree<Type>(points, many_grids(taken, leaf_size));
+            expect_tree<Type>(points, many_grids(leaf_size), {.route = taken});
           }
         }
       }
@@ -79,7 +80,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_hundred_thousand_points, Type, tests::spatial_ty
     const auto points = tests::make_cloud<typename Type::real, Type::dim>(c, n, 1);
     for (const route taken : routes) {
       BOOST_TEST_CONTEXT(c << ", " << ramify::to_string(taken)) {
-        const auto tree = expect_tree<Type>(points, {.route = taken});
+        const auto tree = expect_tree<Type>(points, {}, {.route = taken});
         // Copies of a point are split evenly, until a leaf has at most 16 of them.
         if (c == cloud::all_equal && n == 100'000) {
           BOOST_TEST(tree.nodes.size() < n / 7);
@@ -93,12 +94,13 @@ BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::on_the_executor))
 BOOST_DATA_TEST_CASE(every_random_schedule, data::xrange(tests::random_schedules()), seed) {
   const cloud c = all_clouds[std::size_t(seed) % std::size(all_clouds)];
   const auto points = tests::make_cloud<float, 3>(c, 600, std::uint64_t(seed));
-  const auto usual = expect_tree<tests::f3>(points, many_grids(route::flat));
+  const auto usual = expect_tree<tests::f3>(points, many_grids(), {.route = route::flat});
   const ramify::cpu::scoped_executor_config config(
       {.order = ramify::cpu::schedule::random, .seed = std::uint64_t(seed)});
   BOOST_TEST_CONTEXT(c) {
     for (const route taken : routes) {
-      BOOST_TEST(tests::same_tree(expect_tree<tests::f3>(points, many_grids(taken)), usual));
+      BOOST_TEST(
+          tests::same_tree(expect_tree<tests::f3>(points, many_grids(), {.route = taken}), usual));
     }
   }
 }
@@ -114,9 +116,9 @@ BOOST_DATA_TEST_CASE(the_extreme_schedules, data::make({"eager", "late"}), s) {
     for (const route taken : routes) {
       for (const auto streams :
            {ramify::child_streams::fire_and_forget, ramify::child_streams::named}) {
-        auto config_of_tree = many_grids(taken);
-        config_of_tree.streams = streams;
-        BOOST_TEST_CONTEXT(c) { expect_tree<tests::d2>(points, config_of_tree); }
+        auto options = many_grids();
+        options.streams = streams;
+        BOOST_TEST_CONTEXT(c) { expect_tree<tests::d2>(points, options, {.route = taken}); }
       }
     }
   }
@@ -131,8 +133,9 @@ BOOST_DATA_TEST_CASE(no_node_is_lost_at_any_limit, data::make({1, 2, 16, 2048}),
     for (const route taken : routes) {
       if (tests::left_out_by_tsan(piece, 7)) continue;
       BOOST_TEST_CONTEXT(c) {
-        const auto tree =
-            expect_tree<tests::f3>(points, many_grids(taken), std::size_t(pending_launches));
+        const auto tree = expect_tree<tests::f3>(
+            points, many_grids(),
+            {.route = taken, .pending_launches = std::size_t(pending_launches)});
         if (runs_on_cpu()) {
           BOOST_TEST(tree.report.pending_launch_limit == unsigned(pending_launches));
         }
@@ -145,8 +148,9 @@ BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::on_the_executor))
 BOOST_DATA_TEST_CASE(a_full_launch_pool_spills_tasks, data::make({16, 4096}), pending_launches) {
   const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config("late"));
   const auto points = tests::make_cloud<float, 3>(cloud::filled_box, 10'000, 5);
-  const auto tree =
-      expect_tree<tests::f3>(points, many_grids(route::device), std::size_t(pending_launches));
+  const auto tree = expect_tree<tests::f3>(
+      points, many_grids(),
+      {.route = route::device, .pending_launches = std::size_t(pending_launches)});
   BOOST_TEST((tree.report.spilled_tasks > 0) == (pending_launches == 16));
 }
 
@@ -154,7 +158,7 @@ BOOST_AUTO_TEST_CASE(without_launch_slots_the_host_runs_the_build) {
   const auto n = static_cast<std::size_t>(tests::cut_down(20'000, 5'000));
   const auto points = tests::make_cloud<float, 3>(cloud::filled_sphere, n, 6);
   const tests::all_slots_taken by_another_run(*ramify::current_launch_limits().pending_launches);
-  const auto tree = tests::build_tree<float, 3>(points, many_grids(route::device));
+  const auto tree = tests::build_tree<float, 3>(points, many_grids(), {.route = route::device});
   BOOST_TEST(tests::check_tree(tree, points, 4) == "");
   BOOST_TEST(tree.report.taken == route::device);
   BOOST_TEST(tree.report.child_grids == 0u);
@@ -163,17 +167,19 @@ BOOST_AUTO_TEST_CASE(without_launch_slots_the_host_runs_the_build) {
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::not_under_thread_sanitizer))
 BOOST_AUTO_TEST_CASE(the_report_states_the_route) {
   const auto points = tests::make_cloud<float, 3>(cloud::filled_box, 20'000, 7);
-  const auto on_device = expect_tree<tests::f3>(points, many_grids(route::device)).report;
+  const auto on_device =
+      expect_tree<tests::f3>(points, many_grids(), {.route = route::device}).report;
   BOOST_TEST(on_device.taken == route::device);
   BOOST_TEST(on_device.route_reason == "requested");
   BOOST_TEST(on_device.child_grids > 100u);
   BOOST_TEST(on_device.peak_slots > 0u);
   BOOST_TEST(on_device.scratch_bytes > 20'000u * 16);
-  const auto flat = expect_tree<tests::f3>(points, many_grids(route::flat)).report;
+  const auto flat = expect_tree<tests::f3>(points, many_grids(), {.route = route::flat}).report;
   BOOST_TEST(flat.taken == route::flat);
   BOOST_TEST(flat.child_grids == 0u);
   BOOST_TEST(flat.deepest_level >= 3u);
-  const auto chosen = expect_tree<tests::f3>(points, many_grids(route::automatic)).report;
+  const auto chosen =
+      expect_tree<tests::f3>(points, many_grids(), {.route = route::automatic}).report;
   if (runs_on_cpu()) {
     BOOST_TEST(chosen.taken == route::device);
   } else {  // from the measured launch costs; the sort may have chosen the other route
@@ -196,7 +202,7 @@ BOOST_DATA_TEST_CASE(a_cloud_with_many_nodes_is_built_again, data::make(routes),
     }
   }
   const auto tree =
-      expect_tree<tests::f3>(points, {.route = taken, .leaf_size = 50, .block_points = 500});
+      expect_tree<tests::f3>(points, {.leaf_size = 50, .block_points = 500}, {.route = taken});
   BOOST_TEST(tree.nodes.size() > 8 * points.size() / 50 + 1024);
 }
 
@@ -209,14 +215,14 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(very_large_and_very_small_coordinates, Type, tests
     for (auto& p : points) {
       for (auto& x : p) x *= scale;
     }
-    expect_tree<Type>(points, many_grids(route::device));
+    expect_tree<Type>(points, many_grids(), {.route = route::device});
   }
 }
 
 // The negative control of all these tests: check_tree() detects faults.
 BOOST_AUTO_TEST_CASE(the_check_of_trees_detects_faults) {
   const auto points = tests::make_cloud<float, 3>(cloud::filled_box, 500, 9);
-  const auto good = expect_tree<tests::f3>(points, many_grids(route::flat));
+  const auto good = expect_tree<tests::f3>(points, many_grids(), {.route = route::flat});
   const auto expect_fault = [&](const char* what, auto corrupt) {
     auto bad = good;
     corrupt(bad);
@@ -269,18 +275,16 @@ BOOST_AUTO_TEST_CASE(bad_pointers_and_sizes_are_named) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(bad_configurations_are_named) {
+BOOST_AUTO_TEST_CASE(bad_options_are_named) {
   const auto points = tests::make_cloud<float, 2>(cloud::filled_box, 10, 1);
-  const auto expect = [&](const spatial_tree_config& config, const char* what) {
-    BOOST_CHECK_EXCEPTION((void)(tests::build_tree<float, 2>(points, config)),
+  const auto expect = [&](const spatial_tree_options& options, const char* what) {
+    BOOST_CHECK_EXCEPTION((void)(tests::build_tree<float, 2>(points, options)),
                           std::invalid_argument, names(what));
   };
   expect({.leaf_size = 0}, "leaf_size is 0");
   expect({.leaf_size = 1025}, "leaf_size is 1025; it must be in [1, 1024]");
   expect({.block_points = 0}, "block_points is 0");
-  expect({.streams = ramify::child_streams(9)}, "spatial_tree_config.streams is none of");
-  expect({.flat_loop = ramify::flat_loop(9)}, "spatial_tree_config.flat_loop is none of");
-  expect({.route = static_cast<route>(9)}, "route");
+  expect({.streams = ramify::child_streams(9)}, "spatial_tree_options.streams is none of");
 }
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(points_that_are_not_finite_are_named, Type, tests::spatial_types) {

@@ -15,9 +15,8 @@ ramify::backend backend_under_test() {
 std::string why_backend_cannot_run() {
   try {
     std::array<int, 2> keys{2, 1};
-    ramify::quicksort_options options;
-    options.backend = backend_under_test();
-    (void)ramify::quicksort(std::span<int>(keys), options);
+    (void)ramify::quicksort(std::span<int>(keys), ramify::sort_order::ascending,
+                            {.backend = backend_under_test()});
     return {};
   } catch (const ramify::unavailable& e) {
     return e.what();

@@ -185,7 +185,7 @@ void count_member(member_family family, std::uint64_t seed, std::size_t max_eval
   ramify::quadrature_box<d> cube{};
   for (double& high : cube.high) high = 1;
   const auto found =
-      ramify::quadrature(cube, member_function<d>(m), nullptr,
+      ramify::quadrature(cube, member_function<d>(m),
                          {.relative_tolerance = m.tolerance, .max_evaluations = max_evaluations});
   const auto exact = static_cast<double>(exact_integral(m));
   const double error = std::fabs(found.value - exact);

@@ -8,8 +8,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <ramify/cpu/executor.hpp>
+#include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/report.hpp>
 
+#include "backend_under_test.hpp"
 #include "effort.hpp"
 #include "printing.hpp"
 #include "slot_checks.cuh"
@@ -17,6 +19,13 @@
 namespace tests::inline RAMIFY_BUILD {
 
 inline constexpr ramify::route routes[] = {ramify::route::device, ramify::route::flat};
+
+/// Returns the environment of a call on the backend under test, by a route and under a
+/// pending-launch limit; 0 leaves the limit unchanged.
+[[nodiscard]] inline ramify::environment environment_on(
+    ramify::route taken = ramify::route::automatic, std::size_t pending_launches = 0) {
+  return {.backend = backend_under_test(), .route = taken, .pending_launches = pending_launches};
+}
 
 /// Holds a lease of the launch slots for the whole test program. Without a lease the CPU executor
 /// resets the number of slots in use, which would hide a leak.

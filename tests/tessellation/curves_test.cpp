@@ -24,12 +24,12 @@
 #include "printing.hpp"
 #include "run_checks.cuh"
 #include "tessellation_check.hpp"
-#include "tested_options.cuh"
 
 namespace data = boost::unit_test::data;
 using namespace tests;
 using ramify::cubic_curve;
 using ramify::curve_point;
+using ramify::environment;
 using ramify::polylines;
 using ramify::route;
 using ramify::tessellation_options;
@@ -37,13 +37,11 @@ using ramify::traverse_strategy;
 
 namespace {
 
-/// Tessellates curves under a pending-launch limit; 0 leaves the limit unchanged.
-polylines lines_of(const std::vector<cubic_curve>& curves, tessellation_options options,
-                   std::size_t pending_launches = 0) {
-  options.pending_launches = pending_launches;
+polylines lines_of(const std::vector<cubic_curve>& curves, const tessellation_options& options,
+                   const environment& env) {
   polylines lines;
   with_grids_counted([&] {
-    lines = ramify::tessellate_curves(curves, options);
+    lines = ramify::tessellate_curves(curves, options, env);
     return lines.report;
   });
   return lines;
@@ -79,7 +77,7 @@ BOOST_DATA_TEST_CASE(a_straight_line_is_one_segment, data::make(routes), taken) 
       {{{1, 1}, {1, 1}, {1, 1}, {1, 1}}},
       {{{5, 0}, {4, 0}, {1, 0}, {0, 0}}},
   };
-  const polylines made = lines_of(lines, options_on(taken, 1e-9));
+  const polylines made = lines_of(lines, {.flatness = 1e-9}, environment_on(taken));
   BOOST_TEST(made.report.taken == taken);
   BOOST_TEST(made.report.pieces == lines.size());
   BOOST_TEST(made.report.points == 2 * lines.size());
@@ -91,7 +89,7 @@ BOOST_DATA_TEST_CASE(a_straight_line_is_one_segment, data::make(routes), taken) 
   }
   // A control point beyond the end: the curve turns back, so its chord is too short.
   const cubic_curve turns{{{0, 0}, {3, 0}, {3, 0}, {1, 0}}};
-  const polylines turning = lines_of({turns}, options_on(taken, 1e-3));
+  const polylines turning = lines_of({turns}, {.flatness = 1e-3}, environment_on(taken));
   BOOST_TEST(turning.report.pieces > 1u);
   BOOST_TEST(common::distance_of_curve(turns, turning.line(0), 500) <= 1e-3);
 }
@@ -103,7 +101,7 @@ BOOST_AUTO_TEST_CASE(the_arc_of_a_circle_has_the_expected_number_of_segments) {
   const cubic_curve arc{{{1, 0}, {1, k}, {k, 1}, {0, 1}}};
   for (const unsigned n : {1u, 2u, 4u, 8u, 16u}) {
     const double distance = 1 - std::cos(std::acos(-1) / (4 * n));
-    const polylines made = lines_of({arc}, options_on(route::automatic, 1.1 * distance + 3e-4));
+    const polylines made = lines_of({arc}, {.flatness = 1.1 * distance + 3e-4}, environment_on());
     BOOST_TEST(made.report.pieces == n);
     for (const curve_point& p : made.points) {
       const double radius = std::hypot(p.x, p.y);
@@ -118,7 +116,7 @@ BOOST_AUTO_TEST_CASE(random_curves_are_within_the_flatness) {
   const auto curves = random_curves(60);
   std::uint64_t before = 0;
   for (const double flatness : {1.0, 1e-2, 1e-4}) {
-    const polylines made = lines_of(curves, options_on(route::automatic, flatness));
+    const polylines made = lines_of(curves, {.flatness = flatness}, environment_on());
     BOOST_TEST(made.report.limited == 0u);
     BOOST_TEST(made.report.pieces > before);  // each curve decides, so a larger bound gives fewer
     before = made.report.pieces;
@@ -141,9 +139,8 @@ BOOST_AUTO_TEST_CASE(random_curves_are_within_the_flatness) {
 }
 
 BOOST_AUTO_TEST_CASE(the_depth_limit_ends_the_division_and_is_reported) {
-  tessellation_options options = options_on(route::automatic, 1e-30);
-  options.max_depth = 5;
-  const polylines made = lines_of(random_curves(3), options);
+  const polylines made =
+      lines_of(random_curves(3), {.flatness = 1e-30, .max_depth = 5}, environment_on());
   BOOST_TEST(made.report.pieces == 3 * 32u);
   BOOST_TEST(made.report.limited == 3 * 32u);
 }
@@ -153,13 +150,14 @@ BOOST_AUTO_TEST_CASE(the_depth_limit_ends_the_division_and_is_reported) {
 BOOST_DATA_TEST_CASE(curves_have_the_same_bits_on_all_routes_under_every_limit,
                      data::make(routes) * data::make({1, 16, 32, 2048}), taken, limit) {
   const auto curves = random_curves(20);
-  static const polylines expected = lines_of(curves, options_on(route::flat, 1e-3));
+  static const polylines expected =
+      lines_of(curves, {.flatness = 1e-3}, environment_on(route::flat));
   for (const traverse_strategy strategy :
        {traverse_strategy::work_sharing, traverse_strategy::task_per_node}) {
-    tessellation_options options = options_on(taken, 1e-3);
+    tessellation_options options{.flatness = 1e-3};
     options.strategy = strategy;
     options.capacity = strategy == traverse_strategy::task_per_node ? 20'000 : 0;
-    const polylines made = lines_of(curves, options, std::size_t(limit));
+    const polylines made = lines_of(curves, options, environment_on(taken, std::size_t(limit)));
     expect_route(made.report.taken, taken, std::size_t(limit));
     BOOST_TEST(same_lines(made, expected));
     BOOST_TEST(made.report.pieces == expected.report.pieces);
@@ -169,27 +167,29 @@ BOOST_DATA_TEST_CASE(curves_have_the_same_bits_on_all_routes_under_every_limit,
 BOOST_AUTO_TEST_CASE(curves_are_the_same_under_any_schedule,
                      *boost::unit_test::precondition(on_the_executor)) {
   const auto curves = random_curves(10);
-  const tessellation_options options = options_on(route::device, 1e-3);
-  const polylines expected = lines_of(curves, options);
+  const tessellation_options options{.flatness = 1e-3};
+  const polylines expected = lines_of(curves, options, environment_on(route::device));
   std::vector<std::string> schedules{"eager", "late"};
   for (int seed = 1; seed <= std::min(random_schedules(), 20); ++seed) {
     schedules.push_back("random:" + std::to_string(seed));
   }
   for (const std::string& schedule : schedules) {
     const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config(schedule));
-    BOOST_TEST(same_lines(lines_of(curves, options, 64), expected));
+    BOOST_TEST(same_lines(lines_of(curves, options, environment_on(route::device, 64)), expected));
   }
 }
 
 BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch,
                      *boost::unit_test::precondition(on_the_executor)) {
   const auto curves = random_curves(40);
-  const tessellation_options options = options_on(route::device, 1e-4);
-  const polylines expected = lines_of(curves, options);
+  const auto divide = [&] {
+    return lines_of(curves, {.flatness = 1e-4}, environment_on(route::device));
+  };
+  const polylines expected = divide();
   const auto executor = ramify::cpu::parse_executor_config("random:1");
   const auto last = std::uint64_t(cut_down(8, 3));
   const unsigned interrupted = tests::count_interrupted(last, executor, [&](std::uint64_t) {
-    const polylines made = lines_of(curves, options);
+    const polylines made = divide();
     BOOST_TEST(same_lines(made, expected));
     return made.report.host_grids > expected.report.host_grids || made.report.spilled_tasks > 0;
   });
@@ -201,8 +201,8 @@ BOOST_AUTO_TEST_CASE(a_list_that_is_too_short_loses_nothing) {
   const auto curves = upload(random_curves(1));
   const curve_tree tree{curves.data(), 1, 1e-7, 31};
   ramify::tessellation_report whole, twice;
-  const auto expected = find_leaves(tree, 1'000'000, 1'000'000, nullptr, {}, whole);
-  const auto found = find_leaves(tree, 16, 1'000'000, nullptr, {}, twice);
+  const auto expected = find_leaves(tree, 1'000'000, 1'000'000, {}, {}, whole);
+  const auto found = find_leaves(tree, 16, 1'000'000, {}, {}, twice);
   BOOST_TEST(whole.traversals == 1u);
   BOOST_TEST(twice.traversals == 2u);
   BOOST_TEST(found.count > 16u);
@@ -218,7 +218,7 @@ BOOST_AUTO_TEST_CASE(a_list_that_is_too_short_loses_nothing) {
 // A second traversal takes as long as the first one.
 BOOST_AUTO_TEST_CASE(the_first_list_is_long_enough) {
   for (const double flatness : {1e-1, 1e-3, 1e-6}) {
-    const polylines made = lines_of(random_curves(30), options_on(route::automatic, flatness));
+    const polylines made = lines_of(random_curves(30), {.flatness = flatness}, environment_on());
     BOOST_TEST(made.report.traversals == 1u);
   }
 }
@@ -227,37 +227,41 @@ BOOST_AUTO_TEST_CASE(the_first_list_is_long_enough) {
 
 BOOST_AUTO_TEST_CASE(bad_arguments_are_refused) {
   const auto curves = random_curves(3);
-  const auto refused = [&](const tessellation_options& options, const char* text) {
+  const auto refused = [&](const tessellation_options& options, const environment& env,
+                           const char* text) {
     const auto before = ramify::cpu::grids_begun();
-    BOOST_CHECK_EXCEPTION((void)ramify::tessellate_curves(curves, options), std::invalid_argument,
-                          names(text));
+    BOOST_CHECK_EXCEPTION((void)ramify::tessellate_curves(curves, options, env),
+                          std::invalid_argument, names(text));
     BOOST_TEST(ramify::cpu::grids_begun() == before);
   };
   for (const auto& [flatness, printed] :
        {std::pair{0.0, "0"}, std::pair{-1.0, "-1"}, std::pair<double, const char*>{NAN, "nan"},
         std::pair<double, const char*>{HUGE_VAL, "inf"}}) {
-    refused(options_on(route::automatic, flatness),
+    refused({.flatness = flatness}, environment_on(),
             ("tessellation_options.flatness is " + std::string(printed) + "; it must be in [1e-100")
                 .c_str());
   }
-  tessellation_options options = options_on(route::automatic, 1);
-  options.max_depth = 0;
-  refused(options, "tessellation_options.max_depth is 0; it must be in [1, 31]");
-  options.max_depth = 32;
-  refused(options, "tessellation_options.max_depth is 32");
-  refused(options_on(route(9), 1), "traverse_config.route");
+  refused({.max_depth = 0}, environment_on(),
+          "tessellation_options.max_depth is 0; it must be in [1, 31]");
+  refused({.max_depth = 32}, environment_on(), "tessellation_options.max_depth is 32");
+  refused({}, environment_on(route(9)), "environment.route");
+  std::byte memory[256];
+  environment with_memory = environment_on();
+  with_memory.memory = {memory, sizeof memory};
+  refused({}, with_memory,
+          "tessellate_curves: environment.memory must be empty or a resource, because the size");
   for (const double bad : {double(NAN), HUGE_VAL, -1.1e100}) {
     auto invalid = curves;
     invalid[2].points[0].x = bad;
     invalid[1].points[3].y = bad;
-    BOOST_CHECK_EXCEPTION((void)ramify::tessellate_curves(invalid, options_on(route::flat, 1)),
-                          std::invalid_argument,
-                          names("tessellate_curves: curves[1].points[3].y is "));
+    BOOST_CHECK_EXCEPTION(
+        (void)ramify::tessellate_curves(invalid, {.flatness = 1}, environment_on(route::flat)),
+        std::invalid_argument, names("tessellate_curves: curves[1].points[3].y is "));
   }
 }
 
 BOOST_AUTO_TEST_CASE(no_curves_have_no_polylines) {
-  const polylines made = lines_of({}, options_on(route::automatic, 1));
+  const polylines made = lines_of({}, {.flatness = 1}, environment_on());
   BOOST_TEST(made.points.empty());
   BOOST_TEST(made.report.host_grids == 0u);
   BOOST_TEST(made.report.route_reason == "there are no curves");
@@ -265,12 +269,12 @@ BOOST_AUTO_TEST_CASE(no_curves_have_no_polylines) {
 
 BOOST_AUTO_TEST_CASE(a_trace_has_all_grids, *boost::unit_test::precondition(on_the_executor)) {
   const auto curves = random_curves(20);
-  tessellation_options options = options_on(route::device, 1e-3);
-  const polylines expected = lines_of(curves, options);
+  environment env = environment_on(route::device);
+  const polylines expected = lines_of(curves, {}, env);
   ramify::launch_trace trace;
-  options.trace = &trace;
-  options.pending_launches = 100;
-  const polylines made = ramify::tessellate_curves(curves, options);
+  env.trace = &trace;
+  env.pending_launches = 100;
+  const polylines made = ramify::tessellate_curves(curves, env);
   BOOST_TEST(same_lines(made, expected));
   BOOST_TEST(made.report.ran_on == backend_under_test());
   BOOST_TEST(made.report.pending_launch_limit == 100u);
@@ -288,7 +292,7 @@ BOOST_AUTO_TEST_CASE(too_many_parts_are_an_error_that_ends_soon) {
   const auto curves = upload(random_curves(1));
   const curve_tree tree{curves.data(), 1, 1e-100, 31};
   ramify::tessellation_report report;
-  BOOST_CHECK_EXCEPTION((void)find_leaves(tree, 16, 1'000, nullptr, {}, report), std::length_error,
+  BOOST_CHECK_EXCEPTION((void)find_leaves(tree, 16, 1'000, {}, {}, report), std::length_error,
                         names("more than 1000 pieces"));
   BOOST_TEST(report.traversals == 1u);
 }

@@ -21,25 +21,21 @@
 #include "printing.hpp"
 #include "run_checks.cuh"
 #include "tessellation_check.hpp"
-#include "tested_options.cuh"
 
 namespace data = boost::unit_test::data;
 using namespace tests;
 using ramify::bicubic_patch;
 using ramify::route;
 using ramify::surface_point;
-using ramify::tessellation_options;
 using ramify::triangle_mesh;
 
 namespace {
 
-/// Tessellates patches under a pending-launch limit; 0 leaves the limit unchanged.
-triangle_mesh mesh_of(const std::vector<bicubic_patch>& patches, tessellation_options options,
-                      std::size_t pending_launches = 0) {
-  options.pending_launches = pending_launches;
+triangle_mesh mesh_of(const std::vector<bicubic_patch>& patches,
+                      const ramify::tessellation_options& options, const ramify::environment& env) {
   triangle_mesh mesh;
   with_grids_counted([&] {
-    mesh = ramify::tessellate_patches(patches, options);
+    mesh = ramify::tessellate_patches(patches, options, env);
     return mesh.report;
   });
   BOOST_TEST(mesh.report.pieces == mesh.triangles.size());
@@ -144,7 +140,7 @@ BOOST_AUTO_TEST_CASE(a_flat_patch_is_two_triangles) {
   for (int i = 0; i < 4; ++i) {
     for (int j = 0; j < 4; ++j) flat.points[i][j] = {double(i), double(j), i + 2.0 * j};
   }
-  const triangle_mesh mesh = mesh_of({flat}, options_on(route::automatic, 1e-9));
+  const triangle_mesh mesh = mesh_of({flat}, {.flatness = 1e-9}, environment_on());
   BOOST_TEST(mesh.vertices.size() == 4u);
   BOOST_TEST(mesh.triangles.size() == 2u);
   BOOST_TEST(mesh.report.degenerate == 0u);
@@ -155,7 +151,7 @@ BOOST_AUTO_TEST_CASE(the_teapot_has_no_cracks_and_is_within_the_flatness) {
   BOOST_TEST(teapot.size() == 32u);
   BOOST_TEST(common::free_borders(teapot).size() == 16u);  // six closed lines
   for (const double flatness : {1e-1, 1e-2}) {
-    const triangle_mesh mesh = mesh_of(teapot, options_on(route::automatic, flatness));
+    const triangle_mesh mesh = mesh_of(teapot, {.flatness = flatness}, environment_on());
     BOOST_TEST(mesh.report.traversals == 1u);  // the first list was long enough
     const auto counts = common::count_edges(teapot, mesh.vertices, mesh.triangles);
     BOOST_TEST(counts.wrong == 0u);
@@ -173,7 +169,8 @@ BOOST_AUTO_TEST_CASE(adjacent_patches_of_different_curvature_have_no_cracks) {
   unsigned cracked = 0;
   for (unsigned seed = 1; seed <= 4; ++seed) {
     const auto patches = adjacent_patches(seed);
-    const triangle_mesh mesh = mesh_of(patches, options_on(routes[seed % 2], 0.1));
+    const triangle_mesh mesh =
+        mesh_of(patches, {.flatness = 0.1}, environment_on(routes[seed % 2]));
     const auto counts = common::count_edges(patches, mesh.vertices, mesh.triangles);
     BOOST_TEST(counts.wrong == 0u);
     BOOST_TEST(counts.turned == 0u);
@@ -222,7 +219,7 @@ BOOST_DATA_TEST_CASE(thin_surfaces_have_triangles, data::make(routes), taken) {
   for (const bicubic_patch& patch : thin) {
     BOOST_TEST(common::has_area(patch));
     const std::vector one{patch};
-    const triangle_mesh mesh = mesh_of(one, options_on(taken, 0.1));
+    const triangle_mesh mesh = mesh_of(one, {.flatness = 0.1}, environment_on(taken));
     BOOST_TEST(mesh.triangles.size() >= 2u);
     BOOST_TEST(mesh.report.limited == 0u);
     BOOST_TEST(common::distance_of_surface(one, mesh.vertices, mesh.triangles, 40) <= 0.1);
@@ -244,7 +241,7 @@ BOOST_AUTO_TEST_CASE(points_and_lines_have_no_area_and_no_triangles) {
   };
   for (const bicubic_patch& patch : degenerate) {
     BOOST_TEST(!common::has_area(patch));
-    const triangle_mesh mesh = mesh_of({patch}, options_on(route::automatic, 0.1));
+    const triangle_mesh mesh = mesh_of({patch}, {.flatness = 0.1}, environment_on());
     BOOST_TEST(mesh.triangles.empty());
     BOOST_TEST(mesh.report.degenerate >= 2u);
   }
@@ -253,8 +250,10 @@ BOOST_AUTO_TEST_CASE(points_and_lines_have_no_area_and_no_triangles) {
 BOOST_DATA_TEST_CASE(meshes_have_the_same_bits_on_all_routes_under_every_limit,
                      data::make(routes) * data::make({1, 16, 2048}), taken, limit) {
   const auto patches = adjacent_patches(1);
-  static const triangle_mesh expected = mesh_of(patches, options_on(route::flat, 0.3));
-  const triangle_mesh made = mesh_of(patches, options_on(taken, 0.3), std::size_t(limit));
+  static const triangle_mesh expected =
+      mesh_of(patches, {.flatness = 0.3}, environment_on(route::flat));
+  const triangle_mesh made =
+      mesh_of(patches, {.flatness = 0.3}, environment_on(taken, std::size_t(limit)));
   expect_route(made.report.taken, taken, std::size_t(limit));
   BOOST_TEST(same_mesh(made, expected));
 }
@@ -262,25 +261,28 @@ BOOST_DATA_TEST_CASE(meshes_have_the_same_bits_on_all_routes_under_every_limit,
 BOOST_AUTO_TEST_CASE(meshes_are_the_same_under_any_schedule_and_after_failed_launches,
                      *boost::unit_test::precondition(on_the_executor)) {
   const auto patches = adjacent_patches(2);
-  const tessellation_options options = options_on(route::device, 0.5);
-  const triangle_mesh expected = mesh_of(patches, options);
+  const auto divide = [&] {
+    return mesh_of(patches, {.flatness = 0.5}, environment_on(route::device));
+  };
+  const triangle_mesh expected = divide();
   for (int seed = 1; seed <= std::min(random_schedules(), 20); ++seed) {
     auto executor = ramify::cpu::parse_executor_config("random:" + std::to_string(seed));
     if (seed % 2 == 0) executor.failing_launch = std::uint64_t(seed / 2);
     const ramify::cpu::scoped_executor_config scope(executor);
-    BOOST_TEST(same_mesh(mesh_of(patches, options), expected));
+    BOOST_TEST(same_mesh(divide(), expected));
   }
 }
 
 BOOST_AUTO_TEST_CASE(bad_patches_are_refused_and_no_patches_have_no_mesh) {
   auto patches = adjacent_patches(1);
   patches[2].points[1][3].z = NAN;
-  BOOST_CHECK_EXCEPTION((void)ramify::tessellate_patches(patches, options_on(route::flat, 1)),
-                        std::invalid_argument,
-                        names("tessellate_patches: patches[2].points[1][3].z is nan"));
-  BOOST_CHECK_EXCEPTION((void)ramify::tessellate_patches(patches, options_on(route::flat, 0)),
-                        std::invalid_argument, names("flatness is 0"));
-  BOOST_TEST(mesh_of({}, options_on(route::automatic, 1)).vertices.empty());
+  BOOST_CHECK_EXCEPTION(
+      (void)ramify::tessellate_patches(patches, {.flatness = 1}, environment_on(route::flat)),
+      std::invalid_argument, names("tessellate_patches: patches[2].points[1][3].z is nan"));
+  BOOST_CHECK_EXCEPTION(
+      (void)ramify::tessellate_patches(patches, {.flatness = 0}, environment_on(route::flat)),
+      std::invalid_argument, names("flatness is 0"));
+  BOOST_TEST(mesh_of({}, {.flatness = 1}, environment_on()).vertices.empty());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -16,7 +16,6 @@
 #include "effort.hpp"
 #include "run_checks.cuh"
 #include "tessellation_check.hpp"
-#include "tested_options.cuh"
 
 namespace data = boost::unit_test::data;
 using namespace tests;
@@ -134,7 +133,8 @@ std::size_t try_curves(std::uint64_t seed) {
   const double flatness = scale * std::array{2.0, 0.5, 0.1, 0.01}[random() % 4];
   std::vector<cubic_curve> curves(24);
   for (cubic_curve& curve : curves) curve = random_curve(random, scale);
-  const polylines lines = ramify::tessellate_curves(curves, options_on(routes[seed % 2], flatness));
+  const polylines lines =
+      ramify::tessellate_curves(curves, {.flatness = flatness}, environment_on(routes[seed % 2]));
   BOOST_TEST(lines.report.limited == 0u);
   for (std::size_t i = 0; i < curves.size(); ++i) {
     const auto line = lines.line(i);
@@ -157,7 +157,8 @@ BOOST_DATA_TEST_CASE(a_closed_curve_is_divided, data::make(routes), taken) {
   const std::vector<cubic_curve> curves{{{{0, 0}, {10, 10}, {-10, 10}, {0, 0}}},
                                         {{{0, 0}, {8, 4}, {8, 4}, {0, 0}}},
                                         {{{1, 1}, {1, 1}, {1, 1}, {1, 1}}}};
-  const polylines lines = ramify::tessellate_curves(curves, options_on(taken, 0.25));
+  const polylines lines =
+      ramify::tessellate_curves(curves, {.flatness = 0.25}, environment_on(taken));
   BOOST_TEST(lines.line(0).size() == 9u);
   for (unsigned k = 0; k < 9; ++k) {
     const double t = k / 8.0;
@@ -181,7 +182,7 @@ BOOST_AUTO_TEST_CASE(a_part_that_returns_to_its_beginning_is_divided) {
                      0.0L);
   BOOST_TEST_REQUIRE(std::hypot(middle.x - begin.x, middle.y - begin.y) > 1.0L);
   const polylines lines =
-      ramify::tessellate_curves(std::vector{curve}, options_on(route::automatic, 0.1));
+      ramify::tessellate_curves(std::vector{curve}, {.flatness = 0.1}, environment_on());
   BOOST_TEST(sampled_distance(curve, lines.line(0), 4000) <= 0.1L);
 }
 

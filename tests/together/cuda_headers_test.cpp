@@ -125,9 +125,9 @@ BOOST_AUTO_TEST_CASE(five_families_work_on_the_same_device_memory) {
 
   // Mesh: a shock tube keeps its mass until a wave reaches a wall.
   using gas = euler<double, 2>;
-  amr_config config;
-  config.mesh.max_level = 2;
-  amr_run run(gas{}, gradient_criterion<gas>{}, sod<double, 2>{}, config);
+  amr_options options;
+  options.mesh.max_level = 2;
+  amr_run run(gas{}, gradient_criterion<gas>{}, sod<double, 2>{}, options);
   const double mass = run.totals()[0];
   run.advance_to(0.02);
   BOOST_TEST(run.time() == 0.02);

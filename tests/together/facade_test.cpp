@@ -57,9 +57,9 @@ BOOST_AUTO_TEST_CASE(five_families_work_in_one_program) {
   BOOST_TEST(searched.counts.nodes == 51u);
   BOOST_TEST(searched.counts.leaves == 50u);
 
-  amr_options options = recommended_options(amr_problem::sod, 2);
-  options.mesh.max_level = 1;
-  amr_simulation flow(options);
+  amr_setup setup = recommended_setup(amr_problem::sod, 2);
+  setup.options.mesh.max_level = 1;
+  amr_simulation flow(setup);
   const double mass = flow.totals()[0];
   flow.advance_to(0.01);
   BOOST_TEST(flow.totals()[0] == mass, boost::test_tools::tolerance(1e-12));

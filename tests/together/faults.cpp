@@ -103,9 +103,7 @@ struct family_call {
 bool sorts(quicksort_strategy strategy) {
   std::vector<float> keys(3000);
   for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = float(i * 7919 % keys.size());
-  quicksort_options options;
-  options.strategy = strategy;
-  quicksort(keys, options);
+  quicksort(keys, sort_order::ascending, quicksort_options{.strategy = strategy});
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (keys[i] != float(i)) return false;
   }
@@ -224,9 +222,9 @@ bool ranks_graph() {
 }
 
 bool flows() {
-  amr_options options = recommended_options(amr_problem::sod, 2);
-  options.mesh.max_level = 1;
-  amr_simulation flow(options);
+  amr_setup setup = recommended_setup(amr_problem::sod, 2);
+  setup.options.mesh.max_level = 1;
+  amr_simulation flow(setup);
   const double mass = flow.totals()[0];
   flow.advance_to(0.001);
   return std::abs(flow.totals()[0] - mass) < 1e-12 * mass;

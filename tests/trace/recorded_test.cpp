@@ -25,6 +25,7 @@
 
 namespace data = boost::unit_test::data;
 using namespace tests;
+using ramify::environment;
 using ramify::launch_trace;
 using ramify::route;
 
@@ -70,9 +71,7 @@ BOOST_DATA_TEST_CASE(every_grid_of_a_blast_is_recorded,
                      subcycle) {
   if (tests::effort() < 0.1 && taken == route::flat) return;
   launch_trace trace;
-  auto options = small_blast(taken, subcycle);
-  options.trace = &trace;
-  ramify::amr_simulation blast(options);
+  ramify::amr_simulation blast(small_blast(subcycle), traced_by(trace, taken));
   const auto after_start = trace.count();
   BOOST_TEST(after_start == grids_of(blast.report()));
   blast.advance(tests::effort() < 1 ? 2 : 6);
@@ -93,10 +92,9 @@ constexpr route routes[] = {route::device, route::flat};
 
 BOOST_DATA_TEST_CASE(every_grid_of_a_tree_search_is_recorded, data::make(routes), taken) {
   launch_trace trace;
-  const ramify::tree_search_options options{{.route = taken, .trace = &trace},
-                                            tests::backend_under_test()};
+  const environment env{.backend = tests::backend_under_test(), .route = taken, .trace = &trace};
   const char* tree = tests::runs_on_cpu() ? "small" : "T1";
-  const auto found = ramify::tree_search(ramify::parse_uts_tree(tree), options);
+  const auto found = ramify::tree_search(ramify::parse_uts_tree(tree), env);
   BOOST_TEST(trace.count() == grids_of(found.report));
   BOOST_TEST((trace.taken == taken));
   BOOST_TEST(broken_rule(trace) == "");
@@ -111,15 +109,11 @@ BOOST_DATA_TEST_CASE(every_grid_of_a_rooted_tree_is_recorded, data::make(routes)
   for (std::size_t v = 1; v < n; ++v) parents[v] = static_cast<std::int32_t>(generator() % v);
   const auto shape = ramify::tree_shape::of_parents(parents);
   launch_trace trace;
-  ramify::rooted_tree_options options;
-  options.backend = tests::backend_under_test();
-  options.route = taken;
-  options.trace = &trace;
+  const environment env{.backend = tests::backend_under_test(), .route = taken, .trace = &trace};
   // 1. A numbering, which contains a sort as a separate run.
   std::vector<std::int32_t> levels(n);
   std::vector<std::int32_t> preorder(n);
-  auto all =
-      grids_of(ramify::rooted_tree(shape, {.levels = levels, .preorder = preorder}, options));
+  auto all = grids_of(ramify::rooted_tree(shape, {.levels = levels, .preorder = preorder}, env));
   BOOST_TEST(trace.count() == all);
   BOOST_TEST((trace.taken == taken));
   BOOST_TEST(kernels_of(trace).contains("make_edges_from_parents"));
@@ -128,8 +122,8 @@ BOOST_DATA_TEST_CASE(every_grid_of_a_rooted_tree_is_recorded, data::make(routes)
   const std::vector<std::int64_t> values(n, 1);
   std::vector<std::int64_t> folds(n);
   using ramify::tree_operator;
-  all += grids_of(ramify::leaffix<std::int64_t>(shape, values, folds, tree_operator::sum, options));
-  all += grids_of(ramify::rootfix<std::int64_t>(shape, values, folds, tree_operator::sum, options));
+  all += grids_of(ramify::leaffix<std::int64_t>(shape, values, folds, tree_operator::sum, env));
+  all += grids_of(ramify::rootfix<std::int64_t>(shape, values, folds, tree_operator::sum, env));
   BOOST_TEST(trace.count() == all);
   BOOST_TEST(kernels_of(trace).contains("fold_subtrees"));
   BOOST_TEST(kernels_of(trace).contains("double_paths"));
@@ -143,11 +137,8 @@ BOOST_DATA_TEST_CASE(every_grid_of_a_spatial_tree_is_recorded, data::make(routes
     for (float& x : p) x = static_cast<float>(generator() % 100'000);
   }
   launch_trace trace;
-  ramify::spatial_tree_options options;
-  options.backend = tests::backend_under_test();
-  options.route = taken;
-  options.trace = &trace;
-  const ramify::spatial_index<float, 3> index(points, options);
+  const ramify::spatial_index<float, 3> index(
+      points, {.backend = tests::backend_under_test(), .route = taken, .trace = &trace});
   BOOST_TEST(trace.count() == grids_of(index.report()));
   BOOST_TEST((trace.taken == taken));
   BOOST_TEST(broken_rule(trace) == "");
@@ -169,11 +160,11 @@ BOOST_DATA_TEST_CASE(every_grid_of_a_cluster_is_recorded,
   }
   launch_trace trace;
   ramify::nbody_options options;
-  options.backend = tests::backend_under_test();
   options.softening = 0.1;
   options.method = method;
-  options.trace = &trace;
-  ramify::nbody_simulation<double> cluster(positions, velocities, masses, options);
+  ramify::nbody_simulation<double> cluster(
+      positions, velocities, masses, options,
+      {.backend = tests::backend_under_test(), .trace = &trace});
   BOOST_TEST(trace.count() == grids_of(cluster.report()));
   cluster.step(0.001, 2);
   static_cast<void>(cluster.conserved());
@@ -201,11 +192,10 @@ struct sum {
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::on_the_executor))
 BOOST_DATA_TEST_CASE(every_grid_of_a_plain_recursion_is_recorded, data::make(routes), taken) {
   launch_trace trace;
-  ramify::traverse_config config;
-  config.route = taken;
-  config.strategy = ramify::traverse_strategy::task_per_node;
-  config.trace = &trace;
-  const auto found = ramify::traverse(2000u, halves{}, one{}, sum{}, 0u, nullptr, config);
+  const auto found = ramify::traverse(
+      2000u, halves{}, one{}, sum{}, 0u,
+      ramify::traverse_options{.strategy = ramify::traverse_strategy::task_per_node},
+      {.route = taken, .trace = &trace});
   BOOST_TEST(found.value == 3999u);
   BOOST_TEST(trace.count() == grids_of(found.report));
   BOOST_TEST(broken_rule(trace) == "");

@@ -54,9 +54,7 @@ BOOST_AUTO_TEST_CASE(one_run_after_another) {
 
 BOOST_AUTO_TEST_CASE(two_runs_share_a_trace) {
   launch_trace trace;
-  auto options = small_blast(route::device, false);
-  options.trace = &trace;
-  ramify::amr_simulation blast(options);
+  ramify::amr_simulation blast(small_blast(false), traced_by(trace, route::device));
   const auto sort = grids_of(sort_traced(&trace, 50'000, route::device, strategies[0]));
   blast.advance(1);
   BOOST_TEST(trace.count() == grids_of(blast.report()) + sort);
@@ -68,15 +66,13 @@ BOOST_AUTO_TEST_CASE(two_runs_share_a_trace) {
 BOOST_AUTO_TEST_CASE(two_runs_at_the_same_time,
                      *boost::unit_test::precondition(tests::on_the_executor)) {
   launch_trace trace;
-  ramify::quicksort_config config;
-  config.trace = &trace;
   const ramify::host_stream first_stream;
   const ramify::host_stream second_stream;
   auto first_keys = random_keys(20'000);
   auto second_keys = random_keys(30'000);
   const auto start = [&](std::vector<std::uint32_t>& keys, const ramify::host_stream& stream) {
-    return ramify::quicksort_async(keys.data(), keys.size(), ramify::ascending{}, stream.get(),
-                                   config);
+    return ramify::quicksort_async(keys.data(), keys.size(), ramify::ascending{},
+                                   {.stream = stream, .trace = &trace});
   };
   auto first = start(first_keys, first_stream);
   ramify::check(cudaStreamSynchronize(first_stream.get()), "waiting");
@@ -94,10 +90,8 @@ BOOST_AUTO_TEST_CASE(two_runs_at_the_same_time,
 // The capacity limits the grids between two reads of the trace, not those of the whole simulation.
 BOOST_AUTO_TEST_CASE(a_long_simulation_fits) {
   launch_trace trace;
-  auto options = small_blast(route::device, false);
-  options.trace = &trace;
   trace.capacity = 400;
-  ramify::amr_simulation blast(options);
+  ramify::amr_simulation blast(small_blast(false), traced_by(trace, route::device));
   while (trace.count() < 1000) blast.advance(1);
   BOOST_TEST(trace.lost == 0u);
   BOOST_TEST(trace.count() == grids_of(blast.report()));
@@ -114,11 +108,11 @@ BOOST_AUTO_TEST_CASE(a_trace_has_one_clock,
 
 BOOST_AUTO_TEST_CASE(a_full_mesh_leaves_a_trace) {
   launch_trace trace;
-  auto options = small_blast(route::device, false);
-  options.mesh.max_level = 4;
-  options.mesh.max_blocks = 60;
-  options.trace = &trace;
-  BOOST_CHECK_THROW(ramify::amr_simulation(options).advance(50), ramify::amr_error);
+  ramify::amr_setup setup = small_blast(false);
+  setup.options.mesh.max_level = 4;
+  setup.options.mesh.max_blocks = 60;
+  BOOST_CHECK_THROW(ramify::amr_simulation(setup, traced_by(trace, route::device)).advance(50),
+                    ramify::amr_error);
   BOOST_TEST(trace.count() > 0u);
   BOOST_TEST(broken_rule(trace) == "");
 }
@@ -138,9 +132,7 @@ BOOST_AUTO_TEST_CASE(an_invalid_capacity_is_rejected) {
 
 BOOST_AUTO_TEST_CASE(a_falsified_trace_is_detected) {
   launch_trace honest;
-  ramify::amr_options options = small_blast(route::device, true);
-  options.trace = &honest;
-  ramify::amr_simulation blast(options);
+  ramify::amr_simulation blast(small_blast(true), traced_by(honest, route::device));
   blast.advance(1);
   BOOST_TEST(broken_rule(honest) == "");
   const auto first_with = [&](auto is_one) {

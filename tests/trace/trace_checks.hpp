@@ -36,12 +36,10 @@ inline ramify::quicksort_report sort_traced(ramify::launch_trace* trace, std::si
                                             ramify::route taken,
                                             ramify::quicksort_strategy strategy) {
   auto keys = random_keys(n);
-  ramify::quicksort_options options;
-  options.backend = tests::backend_under_test();
-  options.route = taken;
-  options.strategy = strategy;
-  options.trace = trace;
-  const auto report = ramify::quicksort(std::span(keys), options);
+  const auto report =
+      ramify::quicksort(std::span(keys), ramify::sort_order::ascending,
+                        ramify::quicksort_options{.strategy = strategy},
+                        {.backend = tests::backend_under_test(), .route = taken, .trace = trace});
   BOOST_TEST(std::ranges::is_sorted(keys));
   return report;
 }
@@ -113,13 +111,14 @@ inline std::set<std::string_view> kernels_of(const ramify::launch_trace& trace) 
   return names;
 }
 
-inline ramify::amr_options small_blast(ramify::route taken, bool subcycle) {
-  ramify::amr_options options = ramify::recommended_options(ramify::amr_problem::sedov, 2);
-  options.backend = tests::backend_under_test();
-  options.route = taken;
-  options.mesh.max_level = tests::effort() < 0.1 ? 1 : 2;
-  options.step.subcycle = subcycle;
-  return options;
+inline ramify::amr_setup small_blast(bool subcycle) {
+  ramify::amr_setup setup = ramify::recommended_setup(ramify::amr_problem::sedov, 2);
+  setup.options.mesh.max_level = tests::effort() < 0.1 ? 1 : 2;
+  setup.options.step.subcycle = subcycle;
+  return setup;
+}
+inline ramify::environment traced_by(ramify::launch_trace& trace, ramify::route taken) {
+  return {.backend = tests::backend_under_test(), .route = taken, .trace = &trace};
 }
 
 inline constexpr ramify::quicksort_strategy strategies[] = {ramify::quicksort_strategy::sample_sort,

@@ -22,21 +22,20 @@ using namespace tests;
 using ramify::flat_loop;
 using ramify::granularity;
 using ramify::route;
-using ramify::traverse_config;
 using ramify::traverse_report;
 using ramify::traverse_strategy;
 using enum numbered_tree::shape;
 
 namespace {
 
-/// Returns a configuration for each strategy and granularity on a route.
-std::vector<traverse_config> all_configs(route taken) {
-  std::vector<traverse_config> all{{.route = taken}};
+/// Returns a setting for each strategy and granularity on a route.
+std::vector<traverse_setting> all_settings(route taken) {
+  std::vector<traverse_setting> all{{.env = {.route = taken}}};
   for (const auto grain : {granularity::per_task, granularity::per_block, granularity::per_grid}) {
-    all.push_back({.route = taken,
-                   .capacity = 1 << 18,
-                   .strategy = traverse_strategy::task_per_node,
-                   .launches = {grain, 0, 2}});
+    all.push_back({.options = {.capacity = 1 << 18,
+                               .strategy = traverse_strategy::task_per_node,
+                               .launches = {grain, 0, 2}},
+                   .env = {.route = taken}});
   }
   return all;
 }
@@ -52,11 +51,12 @@ BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch,
   const auto executor = two_workers("random:1");
   const ramify::cpu::scoped_executor_config without_failures(executor);
   const late_tree tree{{combs, unsigned(sampled(240, 80))}};
-  for (const traverse_config& config : all_configs(route::device)) {
-    BOOST_TEST_CONTEXT(to_string(config.strategy) << ", " << to_string(config.launches.grain)) {
-      const traverse_report whole = expect_each_visited_once(tree, {.config = config});
+  for (const traverse_setting& setting : all_settings(route::device)) {
+    const ramify::traverse_options& how = setting.options;
+    BOOST_TEST_CONTEXT(to_string(how.strategy) << ", " << to_string(how.launches.grain)) {
+      const traverse_report whole = expect_each_visited_once(tree, setting);
       const unsigned interrupted = tests::count_interrupted(12, executor, [&](std::uint64_t) {
-        const traverse_report report = expect_each_visited_once(tree, {.config = config});
+        const traverse_report report = expect_each_visited_once(tree, setting);
         return report.host_grids > whole.host_grids || report.spilled_tasks > 0;
       });
       BOOST_TEST(interrupted >= 3u);  // negative control: the failures did end launches
@@ -67,15 +67,16 @@ BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch,
 BOOST_DATA_TEST_CASE(several_traversals_are_started_before_the_first_result, data::make(routes),
                      taken) {
   const numbered_tree tree{complete, unsigned(cut_down(3'000, 300)), 3};
-  for (const traverse_config& config : all_configs(taken)) {
+  for (traverse_setting setting : all_settings(taken)) {
     const std::vector<unsigned> none(tree.nodes(), 0);
     const auto visits = upload(none);
     const ramify::host_stream streams[2];
     std::vector<mark_run> runs;
     ramify::check(cudaDeviceSynchronize(), "preparing");
     for (const auto& stream : streams) {
-      runs.push_back(
-          traverse_async(0u, tree, mark_visit{visits.data()}, sum{}, 0u, stream.get(), config));
+      setting.env.stream = stream;
+      runs.push_back(traverse_async(0u, tree, mark_visit{visits.data()}, sum{}, 0u, setting.options,
+                                    setting.env));
     }
     for (unsigned i = 2; i-- > 0;) BOOST_TEST(runs[i].get().value == tree.nodes());
     std::vector<unsigned> seen(tree.nodes());
@@ -92,8 +93,7 @@ BOOST_AUTO_TEST_CASE(host_and_graph_run_the_same_rounds) {
                            numbered_tree{combs, 100, unsigned(cut_down(200, 4))}}) {
     BOOST_TEST_CONTEXT("shape " << int(tree.kind) << ", n = " << tree.n) {
       const auto mark = [&](flat_loop loop) {
-        return expect_each_visited_once(tree,
-                                        {.config = {.route = route::flat, .flat_loop = loop}});
+        return expect_each_visited_once(tree, {.env = {.route = route::flat, .flat_loop = loop}});
       };
       const traverse_report by_host = mark(flat_loop::host);
       BOOST_TEST(by_host.looped_by == flat_loop::host);
@@ -125,10 +125,9 @@ BOOST_AUTO_TEST_CASE(host_and_graph_run_the_same_rounds) {
 
 BOOST_AUTO_TEST_CASE(host_and_graph_run_the_same_levels) {
   const auto mark = [&](const numbered_tree& tree, flat_loop loop) {
-    return expect_each_visited_once(tree, {.config = {.route = route::flat,
-                                                      .capacity = 100'000,
-                                                      .strategy = traverse_strategy::task_per_node,
-                                                      .flat_loop = loop}});
+    return expect_each_visited_once(
+        tree, {.options = {.capacity = 100'000, .strategy = traverse_strategy::task_per_node},
+               .env = {.route = route::flat, .flat_loop = loop}});
   };
   for (const auto& [tree, levels] :
        {std::pair{numbered_tree{path, 50}, 49u}, std::pair{numbered_tree{star, 1'000}, 2u},
@@ -174,7 +173,6 @@ struct resizable_tree {
   }
   [[nodiscard]] __device__ numbered_tree resized() const { return {tree.kind, *n, tree.arity}; }
 };
-using resizable_run = ramify::traverse_run<unsigned, resizable_tree, mark_visit, sum, unsigned>;
 
 struct captured_marks {
   std::vector<unsigned> visits;
@@ -185,18 +183,24 @@ struct captured_marks {
 /// Captures a traversal and launches the graph once for each size of the tree. Gets the result
 /// after each launch, or after the last one only.
 captured_marks mark_captured(const numbered_tree& tree, const std::vector<unsigned>& ns,
-                             const traverse_config& config, bool get_each) {
+                             traverse_setting setting, bool get_each) {
   const ramify::host_stream stream;
   captured_marks result;
   result.visits.assign(tree.nodes(), 0);
   const auto visits = upload(result.visits);
   const auto size = upload(std::vector{0u});
-  const ramify::device_buffer<std::byte> scratch(resizable_run::scratch_bytes(config), nullptr);
+  const ramify::device_buffer<std::byte> scratch(
+      ramify::traverse_scratch_bytes<unsigned, resizable_tree, mark_visit, sum, unsigned>(
+          setting.options),
+      nullptr);
+  setting.env.stream = stream;
+  setting.env.memory = scratch;
   ramify::check(cudaDeviceSynchronize(), "preparing");
-  std::optional<resizable_run> run;
+  std::optional<mark_run> run;
   const ramify::captured_graph graph(stream.get(), [&] {
-    (void)run.emplace(0u, resizable_tree{tree, size.data()}, mark_visit{visits.data()}, sum{}, 0u,
-                      stream.get(), config, ramify::scratch_memory{scratch.data(), scratch.size()});
+    (void)run.emplace(traverse_async(0u, resizable_tree{tree, size.data()},
+                                     mark_visit{visits.data()}, sum{}, 0u, setting.options,
+                                     setting.env));
   });
   const auto launches = unsigned(ns.size());
   for (unsigned i = 1; i <= launches; ++i) {
@@ -214,16 +218,15 @@ captured_marks mark_captured(const numbered_tree& tree, const std::vector<unsign
 }
 
 /// Captures a traversal of a path, with or without scratch memory, and may call get() too early.
-void capture_path(const traverse_config& config, bool has_scratch, bool get) {
+void capture_path(traverse_setting setting, bool has_scratch, bool get) {
   const ramify::host_stream stream;
-  const std::size_t bytes =
-      ramify::traverse_scratch_bytes<unsigned, numbered_tree, mark_visit, sum, unsigned>(config);
-  const ramify::device_buffer<std::byte> scratch(bytes, nullptr);
+  const ramify::device_buffer<std::byte> scratch(mark_scratch_bytes(setting.options), nullptr);
   const ramify::device_buffer<unsigned> visits(10, nullptr);
   ramify::check(cudaDeviceSynchronize(), "preparing");
-  const ramify::scratch_memory memory{has_scratch ? scratch.data() : nullptr, bytes};
+  setting.env.stream = stream;
+  if (has_scratch) setting.env.memory = scratch;
   const ramify::captured_graph graph(stream.get(), [&] {
-    auto run = start_path(visits.data(), config, memory, stream.get());
+    auto run = start_path(visits.data(), setting);
     if (get) (void)run.get();
   });
 }
@@ -233,7 +236,7 @@ void capture_path(const traverse_config& config, bool has_scratch, bool get) {
 BOOST_DATA_TEST_CASE(a_captured_traversal_runs_with_each_launch_of_its_graph,
                      data::make(routes) * data::make({32, 64, 2048}), taken, limit) {
   const ramify::launch_limits limits({.pending_launches = std::size_t(limit)});
-  for (const traverse_config& config : all_configs(taken)) {
+  for (const traverse_setting& setting : all_settings(taken)) {
     for (const auto& tree : {numbered_tree{path, 300}, numbered_tree{complete, 100'000, 5},
                              numbered_tree{combs, 100, 50}}) {
       const std::vector<unsigned> ns{tree.n, tree.n / 3, tree.n - 1};
@@ -242,7 +245,7 @@ BOOST_DATA_TEST_CASE(a_captured_traversal_runs_with_each_launch_of_its_graph,
         sizes.push_back(unsigned(numbered_tree{tree.kind, n, tree.arity}.nodes()));
       }
       for (const bool get_each : {true, false}) {
-        const auto found = mark_captured(tree, ns, config, get_each);
+        const auto found = mark_captured(tree, ns, setting, get_each);
         const std::vector<unsigned> values(get_each ? sizes : std::vector{sizes.back()});
         BOOST_TEST(found.values == values, boost::test_tools::per_element());
         // The numbers of nodes of combs depend on n.
@@ -262,19 +265,17 @@ BOOST_DATA_TEST_CASE(a_captured_traversal_runs_with_each_launch_of_its_graph,
 }
 
 BOOST_AUTO_TEST_CASE(a_capture_that_is_impossible_is_refused) {
-  const auto expect = [](const traverse_config& config, bool has_scratch, bool get,
+  const auto expect = [](const traverse_setting& setting, bool has_scratch, bool get,
                          const std::string& text) {
-    BOOST_CHECK_EXCEPTION(capture_path(config, has_scratch, get), std::exception, names(text));
+    BOOST_CHECK_EXCEPTION(capture_path(setting, has_scratch, get), std::exception, names(text));
   };
-  expect({}, false, false, "scratch.data is null");
-  expect({.route = route::flat, .flat_loop = flat_loop::host}, true, false,
-         "a graph cannot capture");
-  const traverse_config by_tasks{.capacity = 1000, .strategy = traverse_strategy::task_per_node};
-  expect(by_tasks, false, false, "scratch.data is null");
-  auto by_host = by_tasks;
-  by_host.route = route::flat;
-  by_host.flat_loop = flat_loop::host;
-  expect(by_host, true, false, "a graph cannot capture");
+  const ramify::environment by_host{.route = route::flat, .flat_loop = flat_loop::host};
+  const traverse_setting by_tasks{
+      .options = {.capacity = 1000, .strategy = traverse_strategy::task_per_node}};
+  expect({}, false, false, "environment.memory is empty");
+  expect({.env = by_host}, true, false, "a graph cannot capture");
+  expect(by_tasks, false, false, "environment.memory is empty");
+  expect({by_tasks.options, by_host}, true, false, "a graph cannot capture");
   expect({}, true, true, "the stream is being captured");
   expect(by_tasks, true, true, "the stream is being captured");
   // The next traversal runs.

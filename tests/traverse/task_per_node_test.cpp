@@ -21,11 +21,10 @@ constexpr ramify::granularity grains[] = {
 
 traverse_setting task_per_node(route taken, ramify::launch_granularity launches,
                                std::size_t pending_launches) {
-  return {.config = {.route = taken,
-                     .capacity = 100'000,
-                     .strategy = ramify::traverse_strategy::task_per_node,
-                     .launches = launches},
-          .pending_launches = pending_launches};
+  return {.options = {.capacity = 100'000,
+                      .strategy = ramify::traverse_strategy::task_per_node,
+                      .launches = launches},
+          .env = {.route = taken, .pending_launches = pending_launches}};
 }
 
 void expect_every_shape_visited(const traverse_setting& setting) {
@@ -92,10 +91,10 @@ BOOST_DATA_TEST_CASE(a_path_of_tasks_keeps_its_slots, data::make(grains), grain)
 BOOST_AUTO_TEST_CASE(too_many_tasks_are_an_error) {
   for (const route taken : routes) {
     auto setting = task_per_node(taken, {ramify::granularity::per_grid, 0, 1}, 2048);
-    setting.config.capacity = 10;
+    setting.options.capacity = 10;
     std::vector<unsigned> visits;
     BOOST_CHECK_EXCEPTION((void)mark({complete, 100, 4}, setting, visits), std::length_error,
-                          names("raise traverse_config.capacity, which is 10"));
+                          names("raise traverse_options.capacity, which is 10"));
     BOOST_TEST(slots_in_use() == 0u);
   }
 }

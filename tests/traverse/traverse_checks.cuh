@@ -105,8 +105,8 @@ struct sum {
 };
 
 struct traverse_setting {
-  traverse_config config;
-  std::size_t pending_launches = 0;  ///< 0 leaves the limit unchanged
+  traverse_options options;
+  environment env;
 };
 
 /// Traverses a tree and sets `visits` to the number of visits of each node. If the reduction is not
@@ -114,11 +114,10 @@ struct traverse_setting {
 template <class Tree = numbered_tree>
 traverse_report mark(const Tree& tree, const traverse_setting& setting,
                      std::vector<unsigned>& visits) {
-  const auto limit = scoped_limit(setting.pending_launches);
   visits.assign(tree.nodes(), 0);
   const auto on_device = upload(visits);
-  const auto found =
-      ramify::traverse(0u, tree, mark_visit{on_device.data()}, sum{}, 0u, nullptr, setting.config);
+  const auto found = ramify::traverse(0u, tree, mark_visit{on_device.data()}, sum{}, 0u,
+                                      setting.options, setting.env);
   download(on_device, visits);
   if (found.value != tree.nodes()) visits.clear();
   return found.report;
@@ -134,13 +133,17 @@ traverse_report expect_each_visited_once(const Tree& tree, const traverse_settin
 }
 
 /// The type of the runs of mark().
-using mark_run = traverse_run<unsigned, numbered_tree, mark_visit, sum, unsigned>;
+using mark_run = async_run<traverse_result<unsigned>>;
+
+/// Returns the memory of a traversal by mark().
+inline std::size_t mark_scratch_bytes(const traverse_options& options) {
+  return traverse_scratch_bytes<unsigned, numbered_tree, mark_visit, sum, unsigned>(options);
+}
 
 /// Starts a traversal of a path of ten nodes.
-inline mark_run start_path(unsigned* visits, const traverse_config& config, scratch_memory scratch,
-                           cudaStream_t stream = nullptr) {
+inline mark_run start_path(unsigned* visits, const traverse_setting& setting) {
   return traverse_async(0u, numbered_tree{numbered_tree::shape::path, 10}, mark_visit{visits},
-                        sum{}, 0u, stream, config, scratch);
+                        sum{}, 0u, setting.options, setting.env);
 }
 
 }  // namespace tests::inline RAMIFY_BUILD

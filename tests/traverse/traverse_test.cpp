@@ -16,9 +16,8 @@ namespace data = boost::unit_test::data;
 using namespace tests;
 using ramify::device_buffer;
 using ramify::flat_loop;
+using ramify::memory_ref;
 using ramify::route;
-using ramify::scratch_memory;
-using ramify::traverse_config;
 using ramify::traverse_report;
 using enum numbered_tree::shape;
 
@@ -85,7 +84,7 @@ struct ordered_digest {
 std::size_t least_capacity() {
   const auto is_enough = [](std::size_t capacity) {
     try {
-      (void)mark_run::scratch_bytes({.capacity = capacity});
+      (void)mark_scratch_bytes({.capacity = capacity});
       return true;
     } catch (const std::invalid_argument&) {
       return false;
@@ -116,7 +115,7 @@ BOOST_AUTO_TEST_SUITE(traverse)
 // ---- shapes ------------------------------------------------------------------------------------
 
 BOOST_DATA_TEST_CASE(every_node_is_visited_once, data::make(routes), taken) {
-  const traverse_setting setting{.config = {.route = taken}};
+  const traverse_setting setting{.env = {.route = taken}};
   const unsigned large = RAMIFY_ON_CUDA ? 2'000'000 : unsigned(sampled(200'000, 50'000, 2'000));
   int piece = 0;
   for (const unsigned n : {1u, 2u, 31u, 32u, 33u, 1000u, large}) {
@@ -141,7 +140,7 @@ BOOST_DATA_TEST_CASE(every_node_is_visited_once, data::make(routes), taken) {
 BOOST_DATA_TEST_CASE(a_long_path_is_one_round, data::make(routes), taken) {
   const int on_executor = RAMIFY_THREAD_SANITIZER ? 300 : sampled(50'000, 15'000);
   const unsigned n = RAMIFY_ON_CUDA ? 1'000'000 : unsigned(on_executor);
-  const traverse_report report = expect_each_visited_once({path, n}, {.config = {.route = taken}});
+  const traverse_report report = expect_each_visited_once({path, n}, {.env = {.route = taken}});
   BOOST_TEST(report.rounds == 1u);  // one warp visits the path; there is no work to share
 }
 
@@ -154,7 +153,7 @@ BOOST_DATA_TEST_CASE(nodes_may_be_large, data::make(routes), taken) {
     std::uint64_t intact = 0;
     with_grids_counted([&] {
       const auto found = ramify::traverse(expand_page::make(0), expand_page{tree}, check_page{},
-                                          sum{}, 0ull, nullptr, {.route = taken});
+                                          sum{}, 0ull, {.route = taken});
       intact = found.value;
       return found.report;
     });
@@ -166,7 +165,7 @@ BOOST_DATA_TEST_CASE(nodes_may_be_large, data::make(routes), taken) {
 
 // With the shortest valid lists, steps visit fewer children, but still visit every node.
 BOOST_DATA_TEST_CASE(short_lists_make_narrow_steps, data::make(routes), taken) {
-  const traverse_setting setting{.config = {.route = taken, .capacity = least_capacity()}};
+  const traverse_setting setting{{.capacity = least_capacity()}, {.route = taken}};
   const auto wide = unsigned(cut_down(100'000, 10'000));
   int piece = 0;
   for (const auto& tree : {numbered_tree{complete, unsigned(sampled(500'000, 200'000)), 6},
@@ -174,7 +173,7 @@ BOOST_DATA_TEST_CASE(short_lists_make_narrow_steps, data::make(routes), taken) {
                            numbered_tree{star, wide}, numbered_tree{complete, wide, 9'000}}) {
     if (left_out_by_tsan(piece, 3)) continue;
     const traverse_report report = expect_each_visited_once(tree, setting);
-    BOOST_TEST(report.peak_frontier_nodes <= setting.config.capacity);
+    BOOST_TEST(report.peak_frontier_nodes <= setting.options.capacity);
   }
 }
 
@@ -186,12 +185,26 @@ BOOST_AUTO_TEST_CASE(too_many_frontier_nodes_are_an_error,
   const ramify::cpu::scoped_executor_config config(two_workers("parallel"));
   const late_tree tree{{combs, 5000, 40}};
   for (const route taken : routes) {
-    traverse_setting setting{.config = {.route = taken, .capacity = least_capacity()}};
+    const traverse_setting setting{{.capacity = least_capacity()}, {.route = taken}};
     std::vector<unsigned> visits;
     BOOST_CHECK_EXCEPTION((void)mark(tree, setting, visits), std::length_error,
-                          names("raise traverse_config.capacity"));
+                          names("raise traverse_options.capacity"));
     BOOST_TEST(slots_in_use() == 0u);
   }
+}
+
+// The lists are long enough for all workers, also if their number changes between two calls.
+BOOST_AUTO_TEST_CASE(sizes_follow_the_number_of_workers,
+                     *boost::unit_test::precondition(on_the_executor)) {
+  const auto least_with = [](unsigned workers) {
+    ramify::cpu::executor_config config;
+    config.workers = workers;
+    const ramify::cpu::scoped_executor_config scope(config);
+    return least_capacity();
+  };
+  const std::size_t of_two = least_with(2);
+  BOOST_TEST(least_with(6) > of_two);
+  BOOST_TEST(least_with(2) == of_two);
 }
 
 // ---- launch limits -----------------------------------------------------------------------------
@@ -199,7 +212,7 @@ BOOST_AUTO_TEST_CASE(too_many_frontier_nodes_are_an_error,
 BOOST_DATA_TEST_CASE(no_limit_loses_a_node,
                      data::make({1u, 2u, 16u, 32u, 64u, 2048u}) * data::make(routes), limit,
                      taken) {
-  const traverse_setting setting{.config = {.route = taken}, .pending_launches = limit};
+  const traverse_setting setting{.env = {.route = taken, .pending_launches = limit}};
   for (const auto& tree : {numbered_tree{complete, unsigned(cut_down(20'000, 1'000)), 5},
                            numbered_tree{path, unsigned(cut_down(5000))},
                            numbered_tree{combs, 50, unsigned(cut_down(40))}}) {
@@ -216,9 +229,8 @@ BOOST_AUTO_TEST_CASE(a_long_chain_is_resumed) {
   // A reproducible schedule: with others, the number of rounds depends on timing.
   const ramify::cpu::scoped_executor_config config(two_workers("random:1"));
   const unsigned long_enough = RAMIFY_THREAD_SANITIZER ? 100 : 120;
-  const traverse_report report =
-      expect_each_visited_once(late_tree{{combs, long_enough}},
-                               {.config = {.route = route::device}, .pending_launches = 32});
+  const traverse_report report = expect_each_visited_once(
+      late_tree{{combs, long_enough}}, {.env = {.route = route::device, .pending_launches = 32}});
   BOOST_REQUIRE(report.rounds > 3u);  // without resuming, there are as many rounds as slots
   BOOST_TEST(report.taken == route::device);
   BOOST_TEST(report.peak_slots <= 2u);
@@ -230,8 +242,7 @@ BOOST_AUTO_TEST_CASE(a_long_chain_is_resumed) {
 /// Sums the numbers of all nodes.
 template <class Tree>
 traverse_report number_all(const Tree& tree, route taken) {
-  const auto found =
-      ramify::traverse(0u, tree, number_visit{}, sum{}, 0ull, nullptr, {.route = taken});
+  const auto found = ramify::traverse(0u, tree, number_visit{}, sum{}, 0ull, {.route = taken});
   const std::uint64_t n = tree.nodes();
   BOOST_TEST(found.value == n * (n + 1) / 2);
   return found.report;
@@ -243,8 +254,8 @@ template <class Tree>
 unsigned workers_of_one_round(const Tree& tree, route taken) {
   std::vector<unsigned> workers(1, 0);
   const auto on_device = upload(workers);
-  const auto found = ramify::traverse(0u, tree, worker_visit{on_device.data()}, sum{}, 0u, nullptr,
-                                      {.route = taken});
+  const auto found =
+      ramify::traverse(0u, tree, worker_visit{on_device.data()}, sum{}, 0u, {.route = taken});
   download(on_device, workers);
   BOOST_TEST(found.value == tree.nodes());
   BOOST_TEST(found.report.rounds == 1u);
@@ -273,7 +284,7 @@ BOOST_AUTO_TEST_CASE(hand_overs_lose_no_node, *boost::unit_test::precondition(on
     BOOST_TEST_CONTEXT("seed " << seed) {
       for (const auto& tree : {numbered_tree{complete, 3'000, 3}, numbered_tree{star, 1'000},
                                numbered_tree{caterpillar, 300}, numbered_tree{combs, 20, 4}}) {
-        expect_each_visited_once(tree, {.config = {.route = routes[seed % std::size(routes)]}});
+        expect_each_visited_once(tree, {.env = {.route = routes[seed % std::size(routes)]}});
       }
     }
   }
@@ -315,15 +326,17 @@ BOOST_AUTO_TEST_CASE(a_total_may_be_a_short) {
 BOOST_AUTO_TEST_CASE(bad_arguments_are_named) {
   const device_buffer<std::byte> scratch(1000, nullptr);
   const device_buffer<unsigned> visits(10, nullptr);
-  const auto expect = [&](const traverse_config& config, scratch_memory memory,
-                          const std::string& text) {
-    BOOST_CHECK_EXCEPTION((void)start_path(visits.data(), config, memory).get(),
-                          std::invalid_argument, names(text));
+  const auto expect = [&](const traverse_setting& setting, const std::string& text) {
+    BOOST_CHECK_EXCEPTION((void)start_path(visits.data(), setting).get(), std::invalid_argument,
+                          names(text));
   };
-  expect({}, {scratch.data(), 1000}, "scratch.bytes is 1000");
-  expect({}, {scratch.data() + 8, std::size_t{1} << 40}, "scratch.data must be aligned");
-  expect({.capacity = 10}, {}, "traverse_config.capacity is 10;");
-  expect({.flat_loop = static_cast<flat_loop>(7)}, {}, "traverse_config.flat_loop is none");
+  expect({.env = {.memory = scratch}}, "traverse: environment.memory has 1000 bytes");
+  expect({.env = {.memory = memory_ref(scratch.data() + 8, std::size_t{1} << 40)}},
+         "traverse: environment.memory must be aligned");
+  expect({.options = {.capacity = 10}}, "traverse_options.capacity is 10;");
+  expect({.options = {.strategy = static_cast<ramify::traverse_strategy>(7)}},
+         "traverse_options.strategy is none");
+  expect({.env = {.flat_loop = static_cast<flat_loop>(7)}}, "environment.flat_loop is none");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -27,19 +27,16 @@ inline void expect_counts(const uts_counts& found, const uts_counts& expected) {
 }
 
 /// Searches by the header template and returns the counts.
-[[nodiscard]] inline uts_counts counts_of(const uts_parameters& tree,
-                                          const traverse_config& config = {}) {
-  return ramify::tree_search(tree, nullptr, config).value;
+[[nodiscard]] inline uts_counts counts_of(const uts_parameters& tree, const environment& env = {}) {
+  return ramify::tree_search_async(tree, env).get().value;
 }
 
-/// Searches a published tree under a pending-launch limit, and compares the counts; 0 leaves the
-/// limit unchanged.
-inline traverse_report expect_published(const uts_named_tree& tree, const traverse_config& config,
-                                        std::size_t pending_launches = 0) {
-  const auto limit = scoped_limit(pending_launches);
+/// Searches a published tree and compares the counts.
+inline traverse_report expect_published(const uts_named_tree& tree, const traverse_options& options,
+                                        const environment& env) {
   uts_counts found{};
   const traverse_report report = with_grids_counted([&] {
-    const auto result = ramify::tree_search(tree.parameters, nullptr, config);
+    const auto result = ramify::tree_search_async(tree.parameters, options, env).get();
     found = result.value;
     return result.report;
   });

@@ -90,13 +90,13 @@ BOOST_DATA_TEST_CASE(published_trees_have_the_published_counts, data::make(route
         tree.name != (taken == route::device ? "T1" : "T3")) {
       continue;
     }
-    BOOST_TEST_CONTEXT(tree.name) { expect_published(tree, {.route = taken}); }
+    BOOST_TEST_CONTEXT(tree.name) { expect_published(tree, {}, {.route = taken}); }
   }
 }
 
 BOOST_AUTO_TEST_CASE(a_thin_tree_has_fewer_rounds_than_levels) {
   const auto& tree = effort() < 1 ? named("small") : named("T3");
-  const traverse_report report = expect_published(tree, {.route = route::device});
+  const traverse_report report = expect_published(tree, {}, {.route = route::device});
   BOOST_TEST(report.rounds < std::max<std::uint64_t>(tree.counts.depth / 5, 5));
   BOOST_TEST(report.taken == route::device);
 }
@@ -112,7 +112,7 @@ BOOST_DATA_TEST_CASE(degenerate_trees, data::make(routes), taken) {
   const auto search = [&](const uts_parameters& tree) {
     uts_counts found{};
     with_grids_counted([&] {
-      const auto result = ramify::tree_search(tree, nullptr, {.route = taken});
+      const auto result = ramify::tree_search_async(tree, {.route = taken}).get();
       found = result.value;
       return result.report;
     });
@@ -140,11 +140,10 @@ BOOST_DATA_TEST_CASE(tasks_find_the_published_counts,
   static int piece = 0;
   if (left_out_by_tsan(piece, 5)) return;
   expect_published(named("small"),
-                   {.route = taken,
-                    .capacity = 100'000,
+                   {.capacity = 100'000,
                     .strategy = traverse_strategy::task_per_node,
                     .launches = {grain, 0, 1}},
-                   2048);
+                   {.route = taken, .pending_launches = 2048});
 }
 
 // ---- launch slots, streams, schedules of the executor ------------------------------------------
@@ -152,7 +151,7 @@ BOOST_DATA_TEST_CASE(tasks_find_the_published_counts,
 BOOST_AUTO_TEST_CASE(without_a_slot_the_host_launches_the_rounds) {
   const all_slots_taken taken(*ramify::current_launch_limits().pending_launches);
   const auto found =
-      ramify::tree_search(named("small").parameters, nullptr, {.route = route::device});
+      ramify::tree_search_async(named("small").parameters, {.route = route::device}).get();
   expect_counts(found.value, named("small").counts);
   BOOST_TEST(found.report.child_grids == 0u);
   BOOST_TEST(found.report.spilled_tasks > 0u);
@@ -164,8 +163,8 @@ BOOST_AUTO_TEST_CASE(two_searches_at_once) {
   const ramify::device_buffer<std::byte> scratch[2] = {{bytes, streams[0].get()},
                                                        {bytes, streams[1].get()}};
   const auto start = [&](const uts_parameters& tree, int i) {
-    return ramify::tree_search_async(tree, streams[i].get(), {.route = route::device},
-                                     {scratch[i].data(), bytes});
+    return ramify::tree_search_async(
+        tree, {.stream = streams[i], .memory = scratch[i], .route = route::device});
   };
   auto first = start(named("small").parameters, 0);
   auto second = start(thin, 1);
@@ -203,7 +202,7 @@ BOOST_AUTO_TEST_CASE(bad_trees_and_options_are_named) {
     BOOST_CHECK_EXCEPTION(call(), std::invalid_argument, names(text));
   };
   const auto search = [&](const uts_parameters& tree, const std::string& text) {
-    expect([&] { (void)ramify::tree_search(tree, {{}, backend_under_test()}); }, text);
+    expect([&] { (void)ramify::tree_search(tree, {.backend = backend_under_test()}); }, text);
   };
   using enum ramify::uts_type;
   search({.depth = 0}, "depth is 0; it must be in [1, 1000000]");
@@ -219,19 +218,17 @@ BOOST_AUTO_TEST_CASE(bad_trees_and_options_are_named) {
   expect([] { (void)ramify::parse_uts_tree("T9"); }, "none of small, T1");
   expect(
       [&] {
-        ramify::tree_search_options options{{}, backend_under_test()};
-        options.capacity = std::size_t{1} << 31;
-        (void)ramify::tree_search({}, options);
+        (void)ramify::tree_search({}, {.capacity = std::size_t{1} << 31},
+                                  {.backend = backend_under_test()});
       },
       "capacity");
 }
 
 BOOST_AUTO_TEST_CASE(the_facade_searches_and_reports_the_backend) {
-  ramify::tree_search_options options{{}, backend_under_test()};
   for (const route taken : {route::automatic, route::device, route::flat}) {
-    options.route = taken;
-    options.pending_launches = 100;
-    const auto found = ramify::tree_search(named("small").parameters, options);
+    const auto found = ramify::tree_search(
+        named("small").parameters,
+        {.backend = backend_under_test(), .route = taken, .pending_launches = 100});
     expect_counts(found.counts, named("small").counts);
     BOOST_TEST(found.report.ran_on == backend_under_test());
     BOOST_TEST(found.report.pending_launch_limit == 100u);
@@ -239,24 +236,26 @@ BOOST_AUTO_TEST_CASE(the_facade_searches_and_reports_the_backend) {
   }
 }
 
-// The facade passes the options of traverse_config on.
+// The facade passes the options of traverse() and the environment on.
 BOOST_AUTO_TEST_CASE(the_facade_has_the_options_of_the_header) {
-  ramify::tree_search_options options{{.route = route::device}, backend_under_test()};
-  options.strategy = traverse_strategy::task_per_node;
-  options.launches = {granularity::per_grid, 0, 4};
-  const auto tasks = ramify::tree_search(named("small").parameters, options);
+  ramify::environment env{.backend = backend_under_test(), .route = route::device};
+  const auto tasks = ramify::tree_search(
+      named("small").parameters,
+      {.strategy = traverse_strategy::task_per_node, .launches = {granularity::per_grid, 0, 4}},
+      env);
   expect_counts(tasks.counts, named("small").counts);
   BOOST_TEST(tasks.report.rounds == 0u);  // task_per_node has none
   BOOST_TEST(tasks.report.child_grids > 0u);
 
-  options = {{.route = route::flat, .flat_loop = ramify::flat_loop::host}, backend_under_test()};
-  const auto rounds = ramify::tree_search(named("small").parameters, options);
+  env.route = route::flat;
+  env.flat_loop = ramify::flat_loop::host;
+  const auto rounds = ramify::tree_search(named("small").parameters, env);
   expect_counts(rounds.counts, named("small").counts);
   BOOST_TEST(rounds.report.flat_loop_reason == "requested");
 
-  options.backend = static_cast<ramify::backend>(7);
-  BOOST_CHECK_EXCEPTION((void)ramify::tree_search({}, options), std::invalid_argument,
-                        names("tree_search_options.backend is none"));
+  env.backend = static_cast<ramify::backend>(7);
+  BOOST_CHECK_EXCEPTION((void)ramify::tree_search({}, env), std::invalid_argument,
+                        names("environment.backend is none"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -7,15 +7,30 @@
 #include <ramify/amr/phase_run.cuh>
 #include <ramify/amr/restore.cuh>
 #include <ramify/amr/snapshot.hpp>
+#include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/phase_range.cuh>
+#include <ramify/runtime/run_setup.cuh>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
+/// Checks the arguments of a run in `dim` dimensions, with n cells along a block's edge and numbers
+/// of type Real. `algorithm` begins the message about the memory. \throws std::invalid_argument naming the field
+template <class Real, int dim, int n>
+void check_arguments(const char* algorithm, const amr_options& options, const environment& env) {
+  validate(options, dim);
+  validate_cells<Real>(options.mesh, dim, n);
+  if (env.memory.empty()) return;
+  throw std::invalid_argument(std::string(algorithm) +
+                              ": environment.memory must be empty, because meshes grow");
+}
+
 /// Builds the first mesh and fills it by `fill`, a fill_from_initial_state. Waits for the stream.
-/// \throws what phase_run::finish() throws
+/// \throws what phase_run::get() throws
 template <class Parts, class Fill>
-void build_mesh(Parts& parts, const Fill& fill) {
+void build_mesh(Parts& parts, run_setup& setup, const Fill& fill) {
   using view_type = typename Parts::mesh_type::view_type;
   const phase_range range("amr: build");
   auto& mesh = parts.mesh;
@@ -25,23 +40,23 @@ void build_mesh(Parts& parts, const Fill& fill) {
   run_state state = initial_run_state();
   state.regrid.rounds_left = tree.max_level;
   state.next = tree.max_level > 0 ? phase::tag : phase::change_mesh;
-  state.clock.next_regrid = parts.config.regrid.every;
+  state.clock.next_regrid = parts.options.regrid.every;
   mesh.write_state(state);
-  phase_run<Parts, Fill> run(parts, fill);
+  phase_run<Parts, Fill> run(setup, parts, fill);
   run.launch_before(fill_roots<view_type, Fill>, {roots, regrid_threads}, fill);
   run.launch_before(link_neighbors<view_type>,
                     {blocks_for(1ull * roots * tree.faces), list_threads}, roots);
   run.launch_before(find_interface<view_type>, {blocks_for(roots), list_threads}, roots);
   run.launch_before(order_blocks<view_type>, {1, order_threads});
   run.start();
-  run.finish();
+  static_cast<void>(run.get());
 }
 
 /// Builds the mesh of a saved state. `packed` are the values of its leaves. Waits for the stream.
-/// \throws std::invalid_argument if the leaves are not a balanced mesh; what phase_run::finish()
+/// \throws std::invalid_argument if the leaves are not a balanced mesh; what phase_run::get()
 ///         throws
 template <class Parts>
-void restore_mesh(Parts& parts, const amr_state& saved, const std::byte* packed) {
+void restore_mesh(Parts& parts, run_setup& setup, const amr_state& saved, const std::byte* packed) {
   using mesh_type = typename Parts::mesh_type;
   const phase_range range("amr: restore");
   mesh_type& mesh = parts.mesh;
@@ -66,9 +81,9 @@ void restore_mesh(Parts& parts, const amr_state& saved, const std::byte* packed)
   state.mesh.families = forest.families();
   state.next = phase::change_mesh;
   mesh.write_state(state);
-  phase_run<Parts, fill_from_parent> run(parts, {});
+  phase_run<Parts, fill_from_parent> run(setup, parts, {});
   run.start();
-  run.finish();
+  static_cast<void>(run.get());
 }
 
 }  // namespace ramify::detail::amr::inline RAMIFY_BUILD

@@ -32,7 +32,7 @@ void broadcast_vector(communicator& ranks, std::vector<T>& values, cudaStream_t 
 /// \throws std::invalid_argument, on all ranks, as check_kind(); cluster_error, cuda_error
 template <class Physics, int n>
 [[nodiscard]] amr_state broadcast_state(communicator& ranks, const amr_state& state,
-                                        const amr_mesh_config& mesh, cudaStream_t stream) {
+                                        const amr_options::mesh_fields& mesh, cudaStream_t stream) {
   std::vector<char> fault;
   if (ranks.rank() == 0) {
     try {

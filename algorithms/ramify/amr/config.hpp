@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Configuration and report of a run on an adaptive mesh; plain C++, for both interfaces.
+/// Options and report of a run on an adaptive mesh; plain C++, for both interfaces.
 
 #include <array>
 #include <cmath>
@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <limits>
 #include <ramify/runtime/granularity.hpp>
-#include <ramify/runtime/options.hpp>
 #include <ramify/runtime/report.hpp>
 #include <sstream>
 #include <stdexcept>
@@ -52,50 +51,43 @@ enum class limiter { minmod, van_leer, monotonized_central };
   return parse_choice<limiter>("limiter", text);
 }
 
-/// The domain and its blocks. In two dimensions the third entry of each triple is not read.
-struct amr_mesh_config {
-  std::array<unsigned, 3> roots{1, 1, 1};  ///< root blocks along each axis, in [1, 4096]
-  std::array<double, 3> lower{0, 0, 0};    ///< corner of the domain; within 1e90, for float 1e18
-  std::array<double, 3> upper{1, 1, 1};    ///< the opposite corner, above `lower`; likewise
-  /// [axis][0: the lower side, 1: the upper side]
-  std::array<std::array<boundary, 2>, 3> sides{};
-  ramify::balance balance = ramify::balance::face;
-  int max_level = 3;           ///< level of the finest blocks, in [0, 18]; the roots are level 0
-  std::size_t max_blocks = 0;  ///< limit for all blocks, inner ones included; 0: no limit
-};
+/// The options of a run on an adaptive mesh.
+struct amr_options {
+  /// The domain and its blocks. In two dimensions the third entry of each triple is not read.
+  struct mesh_fields {
+    std::array<unsigned, 3> roots{1, 1, 1};  ///< root blocks along each axis, in [1, 4096]
+    std::array<double, 3> lower{0, 0, 0};    ///< corner of the domain; within 1e90, for float 1e18
+    std::array<double, 3> upper{1, 1, 1};    ///< the opposite corner, above `lower`; likewise
+    /// [axis][0: the lower side, 1: the upper side]
+    std::array<std::array<boundary, 2>, 3> sides{};
+    ramify::balance balance = ramify::balance::face;
+    int max_level = 3;           ///< level of the finest blocks, in [0, 18]; the roots are level 0
+    std::size_t max_blocks = 0;  ///< limit for all blocks, inner ones included; 0: no limit
+  };
 
-/// When a block is refined, and when eight (in two dimensions four) blocks are coarsened into one.
-/// The criterion computes an indicator for each cell. The largest indicator of a block is compared
-/// with the limits below.
-struct amr_regrid_config {
-  double refine_above = 0.1;     ///< a block with a larger indicator is refined; >= 0
-  double coarsen_below = 0.025;  ///< a block with a smaller indicator may be coarsened ...
-  unsigned patience = 2;         ///< ... after so many regrids in a row; >= 1
-  unsigned every = 4;            ///< steps between two regrids; 0: the mesh never changes
-  /// Device route: which tagged blocks share the child grid that refines them. The flat route has
-  /// one grid for all. `threshold` must be 0, because all blocks have the same size.
-  launch_granularity launches{granularity::per_grid};
-};
+  /// When a block is refined, and when eight (in two dimensions four) blocks are coarsened into
+  /// one. The criterion computes an indicator for each cell. The largest indicator of a block is
+  /// compared with the limits below.
+  struct regrid_fields {
+    double refine_above = 0.1;     ///< a block with a larger indicator is refined; >= 0
+    double coarsen_below = 0.025;  ///< a block with a smaller indicator may be coarsened ...
+    unsigned patience = 2;         ///< ... after so many regrids in a row; >= 1
+    unsigned every = 4;            ///< steps between two regrids; 0: the mesh never changes
+    /// Device route: which tagged blocks share the child grid that refines them. The flat route has
+    /// one grid for all. `threshold` must be 0, because all blocks have the same size.
+    launch_granularity launches{granularity::per_grid};
+  };
 
-struct amr_step_config {
-  double cfl = 0.4;  ///< share of the largest stable step of an unsplit scheme, in (0, 1]
-  ramify::limiter limiter = ramify::limiter::monotonized_central;
-  bool subcycle = false;  ///< each level takes two steps for one step of the next coarser level
-  bool reflux = true;     ///< corrects the fluxes between levels, which makes them conservative
-};
+  struct step_fields {
+    double cfl = 0.4;  ///< share of the largest stable step of an unsplit scheme, in (0, 1]
+    ramify::limiter limiter = ramify::limiter::monotonized_central;
+    bool subcycle = false;  ///< each level takes two steps for one step of the next coarser level
+    bool reflux = true;     ///< corrects the fluxes between levels, which makes them conservative
+  };
 
-/// The configuration of amr_run, and the part of amr_options that does not depend on the problem.
-///
-/// `pending_launches` is in force while a constructor or advance() runs, and from advance_async()
-/// to get(). amr_run runs on the backend that it was compiled for; `backend` must be automatic or
-/// that one.
-struct amr_config : run_options {
-  amr_mesh_config mesh;
-  amr_regrid_config regrid;
-  amr_step_config step;
-  /// Flat route: how the steps between two regrids are launched. `automatic`: by the host, but by a
-  /// graph in a captured stream. A graph needs a GPU.
-  ramify::flat_loop flat_loop = ramify::flat_loop::automatic;
+  mesh_fields mesh{};
+  regrid_fields regrid{};
+  step_fields step{};
 };
 
 /// What a run has done since it began.
@@ -113,7 +105,7 @@ struct amr_report : run_report, amr_progress {
   std::size_t leaves = 0;  ///< current number of leaves
   std::size_t blocks = 0;  ///< current number of blocks, inner blocks included
   std::size_t peak_blocks = 0;
-  std::size_t max_blocks = 0;  ///< as configured
+  std::size_t max_blocks = 0;  ///< amr_options::mesh.max_blocks
   int finest_level = 0;        ///< finest level that has blocks
 };
 
@@ -138,8 +130,8 @@ void require(bool valid, const std::string& field, const Value& value, const std
 }
 
 /// Checks the domain along one axis. \throws std::invalid_argument naming the field
-inline void validate_axis(const amr_mesh_config& mesh, std::size_t axis) {
-  const std::string field = "amr_mesh_config.";
+inline void validate_axis(const amr_options::mesh_fields& mesh, std::size_t axis) {
+  const std::string field = "amr_options.mesh.";
   const std::string which = "[" + std::to_string(axis) + "]";
   const unsigned roots = mesh.roots[axis];
   const double lower = mesh.lower[axis];
@@ -159,18 +151,18 @@ inline void validate_axis(const amr_mesh_config& mesh, std::size_t axis) {
 }
 
 /// \throws std::invalid_argument naming the field and its range
-inline void validate(const amr_mesh_config& mesh, int dimensions) {
+inline void validate(const amr_options::mesh_fields& mesh, int dimensions) {
   double blocks = 1;
   for (std::size_t axis = 0; axis < std::size_t(dimensions); ++axis) {
     validate_axis(mesh, axis);
     blocks *= mesh.roots[axis];
   }
-  require(blocks <= 1e7, "amr_mesh_config.roots", blocks, "at most 10^7 blocks in all");
-  require(mesh.max_level >= 0 && mesh.max_level < max_levels, "amr_mesh_config.max_level",
+  require(blocks <= 1e7, "amr_options.mesh.roots", blocks, "at most 10^7 blocks in all");
+  require(mesh.max_level >= 0 && mesh.max_level < max_levels, "amr_options.mesh.max_level",
           mesh.max_level, "in [0, 18]");
-  check_enumerator(mesh.balance, "amr_mesh_config.balance");
+  check_enumerator(mesh.balance, "amr_options.mesh.balance");
   const std::size_t most = mesh.max_blocks;
-  require(most == 0 || (double(most) >= blocks && most <= 1u << 30), "amr_mesh_config.max_blocks",
+  require(most == 0 || (double(most) >= blocks && most <= 1u << 30), "amr_options.mesh.max_blocks",
           most, "0 (no limit), or at least the number of root blocks and at most 2^30");
 }
 
@@ -179,14 +171,14 @@ inline void validate(const amr_mesh_config& mesh, int dimensions) {
 /// the cells of level 0 have different places.
 /// \throws std::invalid_argument naming the field and its range
 template <class Real>
-void validate_cells(const amr_mesh_config& mesh, int dimensions, int n) {
+void validate_cells(const amr_options::mesh_fields& mesh, int dimensions, int n) {
   constexpr bool is_double = sizeof(Real) > 4;
   constexpr double largest = is_double ? 1e90 : 1e18;
   const char* const range = is_double ? "in [-1e90, 1e90]" : "in [-1e18, 1e18] for float";
   for (std::size_t axis = 0; axis < std::size_t(dimensions); ++axis) {
     const std::string index = std::to_string(axis);
-    const std::string lower_name = "amr_mesh_config.lower[" + index + "]";
-    const std::string upper_name = "amr_mesh_config.upper[" + index + "]";
+    const std::string lower_name = "amr_options.mesh.lower[" + index + "]";
+    const std::string upper_name = "amr_options.mesh.upper[" + index + "]";
     const double lower = mesh.lower[axis];
     const double upper = mesh.upper[axis];
     require(std::fabs(lower) <= largest, lower_name, lower, range);
@@ -202,33 +194,31 @@ void validate_cells(const amr_mesh_config& mesh, int dimensions, int n) {
 }
 
 /// \throws std::invalid_argument naming the field and its range
-inline void validate(const amr_regrid_config& regrid) {
-  require(regrid.refine_above >= 0, "amr_regrid_config.refine_above", regrid.refine_above,
+inline void validate(const amr_options::regrid_fields& regrid) {
+  require(regrid.refine_above >= 0, "amr_options.regrid.refine_above", regrid.refine_above,
           "at least 0");
-  require(regrid.coarsen_below <= regrid.refine_above, "amr_regrid_config.coarsen_below",
+  require(regrid.coarsen_below <= regrid.refine_above, "amr_options.regrid.coarsen_below",
           regrid.coarsen_below, "at most refine_above");
-  require(regrid.patience >= 1, "amr_regrid_config.patience", regrid.patience, "at least 1");
-  ramify::validate(regrid.launches, "amr_regrid_config.launches");
-  require(regrid.launches.threshold == 0, "amr_regrid_config.launches.threshold",
+  require(regrid.patience >= 1, "amr_options.regrid.patience", regrid.patience, "at least 1");
+  ramify::validate(regrid.launches, "amr_options.regrid.launches");
+  require(regrid.launches.threshold == 0, "amr_options.regrid.launches.threshold",
           regrid.launches.threshold, "0: all blocks have the same size");
 }
 
 /// \throws std::invalid_argument naming the field and its range
-inline void validate(const amr_step_config& step) {
-  require(step.cfl > 0 && step.cfl <= 1, "amr_step_config.cfl", step.cfl, "in (0, 1]");
-  check_enumerator(step.limiter, "amr_step_config.limiter");
+inline void validate(const amr_options::step_fields& step) {
+  require(step.cfl > 0 && step.cfl <= 1, "amr_options.step.cfl", step.cfl, "in (0, 1]");
+  check_enumerator(step.limiter, "amr_options.step.limiter");
 }
 
 }  // namespace detail::amr
 
-/// Checks a configuration for a mesh of 2 or 3 `dimensions`.
+/// Checks the options of a mesh of 2 or 3 `dimensions`.
 /// \throws std::invalid_argument naming the field and its range
-inline void validate(const amr_config& config, int dimensions) {
-  validate(static_cast<const run_options&>(config));
-  detail::amr::validate(config.mesh, dimensions);
-  detail::amr::validate(config.regrid);
-  detail::amr::validate(config.step);
-  check_enumerator(config.flat_loop, "amr_config.flat_loop");
+inline void validate(const amr_options& options, int dimensions) {
+  detail::amr::validate(options.mesh, dimensions);
+  detail::amr::validate(options.regrid);
+  detail::amr::validate(options.step);
 }
 
 }  // namespace ramify

@@ -10,7 +10,7 @@
 ///                     const real (&where)[dim]) const;
 ///
 /// that kernels call with primitive values. The largest result in a block is compared with
-/// amr_regrid_config::refine_above and coarsen_below.
+/// amr_options::regrid.refine_above and coarsen_below.
 ///
 /// A criterion that reads less than all values may have a type `sample_type`, not larger than
 /// `values`, and a member `sample_type sample(const values&) const`. Then kernels keep only the

@@ -36,13 +36,13 @@ class device_mesh {
 
   /// Allocates memory for a mesh that has no blocks yet.
   /// \throws unavailable if a block needs more shared memory than the device has; cuda_error
-  device_mesh(const Physics& physics, const Criterion& criterion, const amr_config& config,
+  device_mesh(const Physics& physics, const Criterion& criterion, const amr_options& options,
               cudaStream_t stream)
-      : config_(config), stream_(stream), state_(1, stream) {
+      : options_(options), stream_(stream), state_(1, stream) {
     view_.physics = physics;
     view_.criterion = criterion;
-    view_.regrid = config_.regrid;
-    view_.step = config_.step;
+    view_.regrid = options_.regrid;
+    view_.step = options_.step;
     view_.state = state_.data();
     if (supports_programmatic_launch(advance_blocks<view_type>)) {
       view_.serialization = stream_serialization::programmatic;
@@ -55,12 +55,12 @@ class device_mesh {
   /// Returns the argument of the run's kernels.
   [[nodiscard]] view_type& view() { return view_; }
   [[nodiscard]] const view_type& view() const { return view_; }
-  [[nodiscard]] const amr_mesh_config& config() const { return config_.mesh; }
+  [[nodiscard]] const amr_options::mesh_fields& options() const { return options_.mesh; }
   [[nodiscard]] std::size_t bytes() const { return memory_.size() + sizeof(run_state); }
 
   /// Returns the length of a cell along `axis`.
   [[nodiscard]] double cell_edge(int level, int axis) const {
-    const amr_mesh_config& mesh = config_.mesh;
+    const amr_options::mesh_fields& mesh = options_.mesh;
     const auto a = static_cast<std::size_t>(axis);
     const double blocks = double(mesh.roots[a]) * double(1u << level);
     return (mesh.upper[a] - mesh.lower[a]) / (blocks * n);
@@ -68,8 +68,8 @@ class device_mesh {
 
   /// Returns the largest number of nodes that is allowed.
   [[nodiscard]] std::size_t max_nodes() const {
-    return config_.mesh.max_blocks == 0 ? std::size_t{std::numeric_limits<int>::max()}
-                                        : config_.mesh.max_blocks;
+    return options_.mesh.max_blocks == 0 ? std::size_t{std::numeric_limits<int>::max()}
+                                         : options_.mesh.max_blocks;
   }
 
   /// Returns the number of nodes whose values have memory.
@@ -83,7 +83,7 @@ class device_mesh {
   /// \throws as the other overload
   void grow_to(std::size_t nodes, std::size_t slots) {
     if (nodes > max_nodes()) {
-      throw amr_error("the mesh needs more than amr_mesh_config.max_blocks, which is " +
+      throw amr_error("the mesh needs more than amr_options.mesh.max_blocks, which is " +
                       std::to_string(max_nodes()));
     }
     view_type next = view_;
@@ -234,19 +234,19 @@ class device_mesh {
     mesh_tree<dim>& tree = view_.tree;
     for (int axis = 0; axis < dim; ++axis) {
       const auto a = static_cast<std::size_t>(axis);
-      tree.roots[axis] = config_.mesh.roots[a];
+      tree.roots[axis] = options_.mesh.roots[a];
       for (int side = 0; side < 2; ++side) {
-        tree.sides[axis][side] = config_.mesh.sides[a][static_cast<std::size_t>(side)];
+        tree.sides[axis][side] = options_.mesh.sides[a][static_cast<std::size_t>(side)];
         if (tree.sides[axis][side] == boundary::reflecting) {
           tree.reflecting |= 1u << face_of(axis, side);
         }
       }
-      view_.lower[axis] = static_cast<real>(config_.mesh.lower[a]);
+      view_.lower[axis] = static_cast<real>(options_.mesh.lower[a]);
       view_.root_spacing[axis] = static_cast<real>(cell_edge(0, axis));
     }
-    tree.max_level = config_.mesh.max_level;
+    tree.max_level = options_.mesh.max_level;
     // The enumerators have the order of the codimensions.
-    tree.balance_codimension = std::min(dim, 1 + static_cast<int>(config_.mesh.balance));
+    tree.balance_codimension = std::min(dim, 1 + static_cast<int>(options_.mesh.balance));
   }
 
   /// Allows launches of a kernel with up to `wanted` bytes of dynamic shared memory, and returns
@@ -324,7 +324,7 @@ class device_mesh {
     return code;
   }
 
-  amr_config config_;
+  amr_options options_;
   cudaStream_t stream_;
   device_buffer<run_state> state_;
   device_buffer<std::byte> memory_;

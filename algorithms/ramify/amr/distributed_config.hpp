@@ -2,28 +2,19 @@
 #pragma once
 
 /// \file
-/// Configuration, report and snapshots of a run on several ranks; plain C++.
+/// Report and snapshots of a run on several ranks; plain C++.
 
 #include <cstddef>
 #include <cstdint>
 #include <ramify/amr/config.hpp>
 #include <ramify/amr/snapshot.hpp>
 #include <ramify/cluster/report.hpp>
+#include <ramify/runtime/environment.hpp>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace ramify {
-
-/// Checks that ranks can run a valid configuration. \throws std::invalid_argument naming the field
-inline void validate_for_ranks(const amr_config& config) {
-  const auto refuse = [](const std::string& option, const std::string& allowed) {
-    throw std::invalid_argument("amr_config." + option + "; it must be automatic or " + allowed +
-                                " on several ranks, because the host communicates between grids");
-  };
-  if (config.route == route::device) refuse("route is device", "flat");
-  if (config.flat_loop == flat_loop::graph) refuse("flat_loop is graph", "host");
-}
 
 /// The report of a distributed run. All ranks have the same one, except the numbers of amr_report
 /// that count grids and bytes of memory: these are of the own rank.
@@ -41,3 +32,19 @@ struct mesh_part_snapshot : mesh_snapshot {
 };
 
 }  // namespace ramify
+
+namespace ramify::detail::amr {
+
+/// Checks an environment, and that the host launches all grids of the run on several ranks.
+/// \throws std::invalid_argument naming the field
+inline void check_launches_of_ranks(const environment& env) {
+  validate(env);
+  const auto refuse = [](const std::string& field, const std::string& allowed) {
+    throw std::invalid_argument("environment." + field + "; it must be automatic or " + allowed +
+                                " on several ranks, because the host communicates between grids");
+  };
+  if (env.route == route::device) refuse("route is device", "flat");
+  if (env.flat_loop == flat_loop::graph) refuse("flat_loop is graph", "host");
+}
+
+}  // namespace ramify::detail::amr

@@ -52,9 +52,9 @@ class distributed_mesh final : public device_mesh<Physics, n, Criterion, mesh_pa
 
   /// Allocates memory for a mesh that has no blocks yet. `ranks` must outlive the mesh.
   /// \throws what the constructor of device_mesh throws
-  distributed_mesh(const Physics& physics, const Criterion& criterion, const amr_config& config,
+  distributed_mesh(const Physics& physics, const Criterion& criterion, const amr_options& options,
                    cudaStream_t stream, communicator& ranks)
-      : base(physics, criterion, config, stream),
+      : base(physics, criterion, options, stream),
         ranks_(&ranks),
         exchange_(ranks, stream),
         leaves_of_ranks_(ranks, stream),

@@ -12,8 +12,9 @@
 namespace ramify::detail::amr {
 
 /// Adds all fields, of the triples only the entries that are read.
-inline void add_fields(shared_settings& settings, const amr_mesh_config& mesh, int dimensions) {
-  const std::string owner = "amr_mesh_config.";
+inline void add_fields(shared_settings& settings, const amr_options::mesh_fields& mesh,
+                       int dimensions) {
+  const std::string owner = "amr_options.mesh.";
   const auto& [roots, lower, upper, sides, balance, max_level, max_blocks] = mesh;
   for (std::size_t axis = 0; axis < std::size_t(dimensions); ++axis) {
     const std::string which = "[" + std::to_string(axis) + "]";
@@ -29,8 +30,8 @@ inline void add_fields(shared_settings& settings, const amr_mesh_config& mesh, i
 }
 
 /// Adds all fields.
-inline void add_fields(shared_settings& settings, const amr_regrid_config& regrid) {
-  const std::string owner = "amr_regrid_config.";
+inline void add_fields(shared_settings& settings, const amr_options::regrid_fields& regrid) {
+  const std::string owner = "amr_options.regrid.";
   const auto& [refine_above, coarsen_below, patience, every, launches] = regrid;
   settings.add(owner + "refine_above", refine_above);
   settings.add(owner + "coarsen_below", coarsen_below);
@@ -40,8 +41,8 @@ inline void add_fields(shared_settings& settings, const amr_regrid_config& regri
 }
 
 /// Adds all fields.
-inline void add_fields(shared_settings& settings, const amr_step_config& step) {
-  const std::string owner = "amr_step_config.";
+inline void add_fields(shared_settings& settings, const amr_options::step_fields& step) {
+  const std::string owner = "amr_options.step.";
   const auto& [cfl, limiter, subcycle, reflux] = step;
   settings.add(owner + "cfl", cfl);
   settings.add(owner + "limiter", limiter);
@@ -49,31 +50,27 @@ inline void add_fields(shared_settings& settings, const amr_step_config& step) {
   settings.add(owner + "reflux", reflux);
 }
 
-/// Adds all fields except `trace`, which may differ.
-inline void add_fields(shared_settings& settings, const amr_config& config, int dimensions) {
-  const auto& [backend, route, pending_launches, trace] = static_cast<const run_options&>(config);
-  static_cast<void>(trace);
-  settings.add("amr_config.backend", backend);
-  settings.add("amr_config.route", route);
-  settings.add("amr_config.pending_launches", pending_launches);
-  settings.add("amr_config.flat_loop", config.flat_loop);
-  add_fields(settings, config.mesh, dimensions);
-  add_fields(settings, config.regrid);
-  add_fields(settings, config.step);
+/// Adds all fields.
+inline void add_fields(shared_settings& settings, const amr_options& options, int dimensions) {
+  const auto& [mesh, regrid, step] = options;
+  add_fields(settings, mesh, dimensions);
+  add_fields(settings, regrid);
+  add_fields(settings, step);
 }
 
 /// Returns the settings of a run of cells with `variables` values of `value` bytes, in blocks of
 /// `cells_along` cells along each axis. `continues`: the run continues from a state.
-[[nodiscard]] inline shared_settings settings_of(const amr_config& config, int dimensions,
-                                                 int variables, std::size_t value, int cells_along,
-                                                 bool continues) {
+[[nodiscard]] inline shared_settings settings_of(const amr_options& options, const environment& env,
+                                                 int dimensions, int variables, std::size_t value,
+                                                 int cells_along, bool continues) {
   shared_settings settings("distributed_amr_run");
   settings.add("distributed_amr_run: dimensions", dimensions);
   settings.add("distributed_amr_run: variables", variables);
   settings.add("distributed_amr_run: the size of a value", value);
   settings.add("distributed_amr_run: the cells along a block", cells_along);
   settings.add("distributed_amr_run: whether it continues from a state", continues);
-  add_fields(settings, config, dimensions);
+  add_fields(settings, options, dimensions);
+  settings.add(env);
   return settings;
 }
 

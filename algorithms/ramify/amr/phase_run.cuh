@@ -2,20 +2,21 @@
 #pragma once
 
 /// \file
-/// The host side of a chain of phases. It chooses the route, grows the mesh, and checks captures.
+/// The host side of a chain of phases. It chooses the route, and grows the mesh.
 
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <ramify/amr/config.hpp>
 #include <ramify/amr/device_mesh.cuh>
 #include <ramify/amr/results.cuh>
+#include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/launch_chain.cuh>
-#include <ramify/runtime/limits.cuh>
 #include <ramify/runtime/route_plan.hpp>
 #include <ramify/runtime/run_control.cuh>
+#include <ramify/runtime/started_run.cuh>
 #include <string>
+#include <utility>
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
@@ -26,17 +27,19 @@ struct basic_run_parts {
 
   /// The other arguments of the mesh's constructor follow those of device_mesh.
   template <class Physics, class Criterion, class... Others>
-  basic_run_parts(const Physics& physics, const Criterion& criterion, const amr_config& wanted,
-                  cudaStream_t in_stream, Others&... others)
-      : config(wanted),
-        stream(in_stream),
-        recorder(wanted.trace, in_stream),
-        mesh(physics, criterion, wanted, in_stream, others...),
-        scratch(run_control::scratch_bytes, in_stream) {}
+  basic_run_parts(const Physics& physics, const Criterion& criterion, const amr_options& wanted,
+                  const environment& where, Others&... others)
+      : options(wanted),
+        env(where),
+        stream(where.stream.as<cudaStream_t>()),
+        recorder(where.trace, stream),
+        mesh(physics, criterion, wanted, stream, others...),
+        scratch(run_control::scratch_bytes, stream) {}
   basic_run_parts(const basic_run_parts&) = delete;
   basic_run_parts& operator=(const basic_run_parts&) = delete;
 
-  amr_config config;
+  amr_options options;
+  environment env;  ///< of all calls that advance the run
   cudaStream_t stream;
   trace_recorder recorder;
   mesh_type mesh;
@@ -45,7 +48,7 @@ struct basic_run_parts {
   amr_report report;
   run_state state{};       ///< after the last complete chain
   unsigned graphs = 0;     ///< captured chains, which contain the addresses of the mesh
-  bool under_way = false;  ///< advance_async() was called, and get() was not
+  bool under_way = false;  ///< advance_async() was called, and get() has not completed its steps
 };
 
 /// The data of an amr_run.
@@ -56,9 +59,11 @@ struct run_parts : basic_run_parts<device_mesh<Physics, n, Criterion>> {
   using program = run_program<typename run_parts::mesh_type::view_type, Fill>;
 };
 
-/// One chain of phases on a mesh, for a constructor or for a call of advance(). Not movable.
+/// One chain of phases on a mesh, for a constructor or for a call of advance(). get() waits until
+/// no phase is left. It launches the phases that kernels did not launch, and allocates more memory
+/// if the mesh is full. It returns the report of the amr_run, also for the earlier chains.
 template <class Parts, class Fill>
-class phase_run {
+class phase_run final : public runtime::started_run<amr_report> {
   using view_type = typename Parts::mesh_type::view_type;
   using cells = typename Parts::mesh_type::cells;
   using program = typename Parts::template program<Fill>;
@@ -67,49 +72,36 @@ class phase_run {
   /// Chooses the route, and prepares the chain. If the stream is being captured, `steps` is the
   /// number of steps. `parts` must outlive the run.
   /// \throws unavailable if the route is not available or the stream cannot be captured; cuda_error
-  phase_run(Parts& parts, const Fill& fill, std::uint64_t steps = 0) : parts_(&parts), fill_(fill) {
-    const relaxed_capture_scope relaxed;  // the queries below do not affect a captured stream
-    const amr_config& config = parts.config;
-    captured_ = is_being_captured(parts.stream);
-    if (captured_) check_capture();
-    if (config.pending_launches != 0) {
-      limits_.emplace(launch_limit_values{.pending_launches = config.pending_launches});
-    }
-    runtime::run_setup setup("amr_run", config, "amr_config.flat_loop", parts.stream, {});
-    // On an H200, a step of a mesh of 64^2 cells with 3 levels takes 28 us by the host and 32 us
-    // by a graph; with subcycling, 171 and 214 us. On large meshes launches overlap with grids.
-    setup.prefer_host("the host launches steps ahead, which costs less than a graph");
-    choose_route(setup, steps);
-    control_.emplace(parts.scratch.data(), setup, parts.recorder);
-    // A graph that is requested takes all steps.
-    launches_ahead_ = setup.loop.wanted != flat_loop::graph && !control_->on_device_route();
-    chain_.emplace(*control_, make_program(), setup.loop);
-    if (captured_) {
+  phase_run(runtime::run_setup& setup, Parts& parts, const Fill& fill, std::uint64_t steps = 0)
+      : started_run(with_route(setup, parts, steps)),
+        parts_(&parts),
+        fill_(fill),
+        // A graph that is requested takes all steps.
+        launches_ahead_(setup.loop.wanted != flat_loop::graph && setup.choice.taken == route::flat),
+        control_(parts.scratch.data(), setup, parts.recorder),
+        chain_(control_, make_program(), setup.loop) {
+    if (captured()) {
       ++parts.graphs;
     } else {
       parts.under_way = true;
     }
   }
-  ~phase_run() {
-    if (captured_) --parts_->graphs;
+  ~phase_run() override {
+    if (captured()) --parts_->graphs;
   }
-  phase_run(const phase_run&) = delete;
-  phase_run& operator=(const phase_run&) = delete;
-
-  [[nodiscard]] bool captured() const { return captured_; }
 
   /// Launches a grid before the phases. Its first argument is the view. \throws cuda_error
   template <class... Parameters, class... Arguments>
   void launch_before(void (*kernel)(view_type, Parameters...), const launch_shape& shape,
                      const Arguments&... arguments) {
-    const view_type& view = chain_->program();
-    control_->launch_grid("launching a run on a mesh", kernel, shape, view, arguments...);
+    const view_type& view = chain_.program();
+    control_.launch_grid("launching a run on a mesh", kernel, shape, view, arguments...);
   }
 
   /// Launches the phases that are due. Asynchronous. \throws cuda_error
   void start() {
-    chain_->start(parts_->state);
-    if (captured_ && control_->on_device_route()) {
+    chain_.start(parts_->state);
+    if (captured() && control_.on_device_route()) {
       launch_before(end_captured_advance<view_type>, {1, 1});
     }
   }
@@ -118,30 +110,28 @@ class phase_run {
   void start(advance_request wanted) {
     const phase_range range("amr: start steps");
     // The grids of a captured loop fit only one version of the mesh.
-    if (captured_ && !control_->on_device_route()) {
+    if (captured() && !control_.on_device_route()) {
       wanted.mesh_version = parts_->state.mesh.version;
     }
     launch_before(begin_advance<view_type>, {1, 1}, wanted);
     start();
   }
 
-  /// Waits until no phase is left. Launches the phases that kernels did not launch, and allocates
-  /// more memory if the mesh is full. Updates the report of the run.
-  /// \throws amr_error if the run cannot continue; cuda_error, device_launch_error;
-  ///         std::logic_error while the stream is being captured
-  void finish() {
+ private:
+  /// \throws amr_error if the run cannot continue; cuda_error, device_launch_error
+  amr_report finish() override {
     const phase_range range("amr: finish phases");
     for (;;) {
-      chain_->finish();
-      parts_->state = chain_->state();
+      chain_.finish();
+      parts_->state = chain_.state();
       if (parts_->state.fault.code != fault::mesh_full) break;
       grow_mesh();
     }
     conclude();
     throw_fault(parts_->mesh, parts_->state);
+    return parts_->report;
   }
 
- private:
   [[nodiscard]] program make_program() const {
     program result{parts_->mesh.view(), fill_};
     if constexpr (requires { result.pinned_state; }) {
@@ -151,62 +141,44 @@ class phase_run {
     return result;
   }
 
-  void check_capture() const {
-    if (parts_->config.trace != nullptr) {
-      throw unavailable("amr_run: a trace cannot record steps that are captured");
+  /// Chooses the route. Returns `setup`.
+  static const runtime::run_setup& with_route(runtime::run_setup& setup, const Parts& parts,
+                                              std::uint64_t steps) {
+    // On an H200, a step of a mesh of 64^2 cells with 3 levels takes 28 us by the host and 32 us
+    // by a graph; with subcycling, 171 and 214 us. On large meshes launches overlap with grids.
+    setup.prefer_host("the host launches steps ahead, which costs less than a graph");
+    const auto& [mesh, regrid, step] = parts.options;
+    const unsigned slots = slots_of_phase(mesh.max_level, step.subcycle) + 1;
+    const bool has_regrids = mesh.max_level > 0 && regrid.every > 0 && steps >= regrid.every;
+    if (setup.captured && has_regrids && !setup.by_host()) {
+      // The loop of a graph contains no regrids, so on the flat route the host would launch steps.
+      runtime::loop_choice loop =
+          std::exchange(setup.loop, {flat_loop::host, "the host would launch regrids, one every " +
+                                                          std::to_string(regrid.every) + " steps"});
+      setup.choose_route(slots, plans(parts, loop));
+      setup.loop = std::move(loop);
+    } else {
+      setup.choose_route(slots, plans(parts, setup.loop));
     }
-    if (parts_->config.pending_launches != 0) {
-      throw unavailable(
-          "amr_run: steps cannot be captured with amr_config.pending_launches; set the limit with "
-          "launch_limits while the graph is launched");
-    }
-  }
-
-  /// Chooses the route. In a captured stream the flat route requires the loop of a graph.
-  void choose_route(runtime::run_setup& setup, std::uint64_t steps) const {
-    const amr_config& config = parts_->config;
-    const unsigned slots = slots_of_phase(config.mesh.max_level, config.step.subcycle) + 1;
-    const std::string obstacle = captured_ ? obstacle_of_loop(setup.loop, steps) : "";
-    if (obstacle.empty()) {
-      setup.choose_route(slots, plans(setup.loop));
-      return;
-    }
-    setup.choice = ramify::choose_route(config.route, setup.limit, slots,
-                                        {route::device, "captured, and " + obstacle});
-    if (setup.choice.taken == route::flat) {
-      throw unavailable("amr_run: the flat route cannot be captured: " + obstacle +
-                        "; flat because: " + setup.choice.reason);
-    }
-  }
-
-  /// Returns the reason why the loop of a graph cannot take all of the steps; empty if it can.
-  [[nodiscard]] std::string obstacle_of_loop(const runtime::loop_choice& loop,
-                                             std::uint64_t steps) const {
-    const amr_config& config = parts_->config;
-    if (loop.wanted == flat_loop::host) {
-      return "the host would launch the steps one by one: " + loop.reason;
-    }
-    const unsigned every = config.regrid.every;
-    if (config.mesh.max_level == 0 || every == 0 || steps < every) return {};
-    return "the host would launch regrids, one every " + std::to_string(every) + " steps";
+    return setup;
   }
 
   /// Returns the numbers of launches for the steps between two round trips of the host.
-  [[nodiscard]] route_plans plans(const runtime::loop_choice& loop) const {
-    const amr_config& config = parts_->config;
+  [[nodiscard]] static route_plans plans(const Parts& parts, const runtime::loop_choice& loop) {
+    const auto& [mesh, regrid, step] = parts.options;
     double grids = max_grids_of_step * max_batch;
     double tails = 1;
-    if (config.step.subcycle) {  // a step of the recursion over the levels
-      const double level_steps = std::exp2(config.mesh.max_level + 1) - 1;
-      const double inner = std::exp2(config.mesh.max_level) - 1;
+    if (step.subcycle) {  // a step of the recursion over the levels
+      const double level_steps = std::exp2(mesh.max_level + 1) - 1;
+      const double inner = std::exp2(mesh.max_level) - 1;
       grids = 2 * level_steps + 2 * inner + 4;
       tails = 3 * inner + 3;
     }
-    const double steps = config.step.subcycle ? 1 : max_batch;
-    const std::size_t cells_of_mesh = std::size_t{parts_->state.mesh.leaves} * cells::count;
+    const double steps = step.subcycle ? 1 : max_batch;
+    const std::size_t cells_of_mesh = std::size_t{parts.state.mesh.leaves} * cells::count;
     route_plan flat{.host_launches = grids, .host_round_trips = 1};
-    const unsigned every = config.regrid.every;
-    const double steps_of_loop = every == 0 || config.mesh.max_level == 0 ? 100 : every;
+    const bool never_regrids = regrid.every == 0 || mesh.max_level == 0;
+    const double steps_of_loop = never_regrids ? 100 : regrid.every;
     if (loop.wanted == flat_loop::graph) {
       constexpr double us_of_grid = 0.7;  // cost of a grid in the loop of a graph
       flat = {.graph_iterations = steps,
@@ -237,24 +209,22 @@ class phase_run {
     }
     run_state state = parts_->state;
     state.fault.code = fault::none;
-    chain_->write_state(state);
-    chain_->restart(make_program());
+    chain_.write_state(state);
+    chain_.restart(make_program());
   }
 
   /// Updates the trace and the report.
   void conclude() {
-    control_->read_trace();
-    update_report(parts_->report, control_->report(), parts_->state, parts_->mesh);
-    if (!captured_) parts_->under_way = false;
+    control_.read_trace();
+    update_report(parts_->report, control_.report(), parts_->state, parts_->mesh);
+    if (!captured()) parts_->under_way = false;
   }
 
   Parts* parts_;
   Fill fill_;
-  bool captured_ = false;
-  bool launches_ahead_ = false;
-  std::optional<launch_limits> limits_;
-  std::optional<run_control> control_;
-  std::optional<runtime::launch_chain<program>> chain_;
+  bool launches_ahead_;
+  run_control control_;
+  runtime::launch_chain<program> chain_;
 };
 
 }  // namespace ramify::detail::amr::inline RAMIFY_BUILD

@@ -31,7 +31,7 @@ template <int dim>
 /// Checks that a state belongs to a run with this physics, block size and mesh.
 /// \throws std::invalid_argument naming the member
 template <class Physics, int n>
-void check_kind(const amr_state& state, const amr_mesh_config& mesh) {
+void check_kind(const amr_state& state, const amr_options::mesh_fields& mesh) {
   using real = typename Physics::real;
   constexpr int dim = Physics::dimensions;
   const auto same = [](const std::string& what, auto found, auto wanted) {

@@ -61,9 +61,9 @@ mesh_snapshot snapshot_of(const Mesh& mesh, const amr_report& report) {
   snapshot.dimensions = Mesh::dim;
   snapshot.cells = Mesh::cells_along;
   for (std::size_t axis = 0; axis < Mesh::dim; ++axis) {
-    snapshot.roots[axis] = mesh.config().roots[axis];
-    snapshot.lower[axis] = mesh.config().lower[axis];
-    snapshot.upper[axis] = mesh.config().upper[axis];
+    snapshot.roots[axis] = mesh.options().roots[axis];
+    snapshot.lower[axis] = mesh.options().lower[axis];
+    snapshot.upper[axis] = mesh.options().upper[axis];
   }
   snapshot.time = report.time;
   snapshot.step = report.steps;
@@ -89,7 +89,7 @@ amr_state saved_state_of(const Mesh& mesh) {
   saved.variables = Mesh::variables;
   saved.real_bytes = sizeof(typename Mesh::real);
   for (std::size_t axis = 0; axis < Mesh::dim; ++axis)
-    saved.roots[axis] = mesh.config().roots[axis];
+    saved.roots[axis] = mesh.options().roots[axis];
   static_cast<amr_progress&>(saved) = state.clock;
   saved.next_regrid = state.clock.next_regrid;
   const bool repeats_regrid = state.fault.code == fault::mesh_full;
@@ -120,10 +120,10 @@ void update_report(amr_report& report, run_report part, const run_state& state, 
   static_cast<amr_progress&>(report) = state.clock;
   report.scratch_bytes = mesh.bytes() + run_control::scratch_bytes;
   report.leaves = state.mesh.leaves;
-  report.blocks = state.mesh.level_begin[mesh.config().max_level + 1];
+  report.blocks = state.mesh.level_begin[mesh.options().max_level + 1];
   report.peak_blocks = state.mesh.peak_blocks;
-  report.max_blocks = mesh.config().max_blocks;
-  report.finest_level = finest_level(state.mesh, mesh.config().max_level);
+  report.max_blocks = mesh.options().max_blocks;
+  report.finest_level = finest_level(state.mesh, mesh.options().max_level);
 }
 
 /// Returns a text with the values of an invalid cell.
@@ -156,7 +156,7 @@ std::string describe_invalid_cell(const Mesh& mesh, unsigned long long which) {
   for (int axis = 0; axis < Mesh::dim; ++axis) {
     const double cells_to_center = double(place.index[axis]) * Mesh::cells_along + at[axis] + 0.5;
     text += (axis == 0 ? "" : ", ") +
-            std::to_string(mesh.config().lower[std::size_t(axis)] +
+            std::to_string(mesh.options().lower[std::size_t(axis)] +
                            cells_to_center * mesh.cell_edge(place.level, axis));
   }
   text += "), level " + std::to_string(place.level) + ", is ";

@@ -56,8 +56,8 @@ struct run_view : runtime::chain_link, Part {
   real* flux_register;
   real lower[dim];
   real root_spacing[dim];  ///< lengths of the edges of a cell of level 0
-  amr_regrid_config regrid;
-  amr_step_config step;
+  amr_options::regrid_fields regrid;
+  amr_options::step_fields step;
   unsigned max_teams;        ///< teams of a block of advance_blocks that a kernel launches
   unsigned resident_blocks;  ///< number of such blocks that are resident on the device
   /// Of the grids of a phase that the host launches. All of their kernels call

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Configuration and report of branch_and_bound(); plain C++.
+/// Options and report of branch_and_bound(); plain C++.
 
 #include <cstdint>
 #include <limits>
@@ -44,28 +44,36 @@ struct search_proof {
   std::int64_t bound = 0;
 };
 
-/// Configuration of branch_and_bound(): that of the traversal that visits the nodes, and the range
-/// of the values that are searched.
-struct branch_and_bound_config : traverse_config {
+/// The range of the values of a search. It must have fewer than 2^62 values. A short range leaves
+/// more bits of the incumbent to the tie-break.
+struct value_range {
   /// No leaf may have a smaller value.
   std::int64_t lower = 0;
   /// Leaves with a larger value are no solutions. The value of a heuristic's solution is a good
-  /// choice, because nodes are pruned before a first solution is found. The range must have fewer
-  /// than 2^62 values. A short range leaves more bits of the incumbent to the tie-break.
+  /// choice, because nodes are pruned before a first solution is found.
   std::int64_t upper = (std::int64_t{1} << 31) - 1;
+};
+
+/// Checks a range. \throws std::invalid_argument naming the field and its range
+inline void validate(const value_range& range) {
+  const auto values = static_cast<std::uint64_t>(range.upper) -
+                      static_cast<std::uint64_t>(range.lower);  // wraps correctly
+  detail::check_field(
+      range.upper >= range.lower && values < std::uint64_t{1} << 62, "value_range.upper",
+      range.upper,
+      "at least lower, which is " + std::to_string(range.lower) + ", and less than lower + 2^62");
+}
+
+/// Options of a search: those of the traversal that visits the nodes, and limits.
+struct branch_and_bound_options : traverse_options {
+  /// After a limit a search ends with the best solution so far; result.proof has a bound.
   search_limits limits{};
 };
 
-/// Checks a configuration. \throws std::invalid_argument naming the field and its range
-inline void validate(const branch_and_bound_config& config) {
-  validate(static_cast<const traverse_config&>(config));
-  const auto values = static_cast<std::uint64_t>(config.upper) -
-                      static_cast<std::uint64_t>(config.lower);  // wraps correctly
-  detail::check_field(
-      config.upper >= config.lower && values < std::uint64_t{1} << 62,
-      "branch_and_bound_config.upper", config.upper,
-      "at least lower, which is " + std::to_string(config.lower) + ", and less than lower + 2^62");
-  validate(config.limits, "branch_and_bound_config.limits");
+/// Checks options. \throws std::invalid_argument naming the field and its range
+inline void validate(const branch_and_bound_options& options) {
+  validate(static_cast<const traverse_options&>(options));
+  validate(options.limits, "branch_and_bound_options.limits");
 }
 
 /// Report of branch_and_bound(). The counts depend on the order in which nodes are visited, so they

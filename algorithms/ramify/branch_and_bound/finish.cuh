@@ -9,6 +9,7 @@
 #include <ramify/branch_and_bound/config.hpp>
 #include <ramify/branch_and_bound/search_tree.cuh>
 #include <ramify/runtime/buffer.cuh>
+#include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/launch.cuh>
 #include <ramify/runtime/trace_recorder.cuh>
 #include <stdexcept>
@@ -18,7 +19,7 @@ namespace ramify::inline RAMIFY_BUILD {
 
 template <class Node>
 struct branch_and_bound_result {
-  bool found = false;                ///< whether a leaf has a value of at most config.upper
+  bool found = false;                ///< whether a leaf has a value of at most range.upper
   std::int64_t value = no_solution;  ///< the smallest value
   Node solution{};                   ///< the first leaf, depth first, with this value
   search_proof proof;                ///< if a limit ended the search, the leaf may not be the first
@@ -39,45 +40,46 @@ inline void clear_incumbent(shared_incumbent* shared, cudaStream_t stream) {
 
 /// Returns what the search has proved about its best value, which is no_solution if there is none.
 [[nodiscard]] inline search_proof proof_of(std::int64_t value, const shared_incumbent& shared,
-                                           const branch_and_bound_config& config) {
+                                           const value_range& range) {
   if (shared.open == ~bits64{0}) return {true, value};
-  const std::int64_t open = incumbent_packing(config).value(shared.open);
+  const std::int64_t open = incumbent_packing(range).value(shared.open);
   return {open >= value, open < value ? open : value};
 }
 
 /// Checks the leaves of a complete search. \throws std::length_error, std::domain_error
 inline void check_leaves(const search_total& all, const shared_incumbent& shared,
-                         const branch_and_bound_config& config) {
+                         const value_range& range) {
   if (shared.too_deep != 0) {
     throw std::length_error(
         "branch_and_bound: a path is too long: the product of its degrees must be less than 2^64");
   }
-  if (all.value < config.lower) {
+  if (all.value < range.lower) {
     throw std::domain_error("branch_and_bound: a leaf has the value " + std::to_string(all.value) +
-                            "; no value may be less than branch_and_bound_config.lower, which is " +
-                            std::to_string(config.lower));
+                            "; no value may be less than value_range.lower, which is " +
+                            std::to_string(range.lower));
   }
 }
 
 /// Returns the result of a complete search; in its report only the counts of nodes and updates. If
 /// there is a solution, it launches a grid of one thread, which writes the solution to `leaf`, and
-/// waits for the stream. \throws std::length_error, std::domain_error, cuda_error
+/// waits for the stream of `env`. \throws std::length_error, std::domain_error, cuda_error
 template <class Node, class Problem>
 [[nodiscard]] branch_and_bound_result<Node> finish_search(const Node& root, const Problem& problem,
                                                           const search_total& all,
                                                           const shared_incumbent& shared,
-                                                          const branch_and_bound_config& config,
-                                                          Node* leaf, cudaStream_t stream) {
+                                                          const value_range& range, Node* leaf,
+                                                          const environment& env) {
   branch_and_bound_result<Node> result;
   result.report.expanded = all.expanded;
   result.report.pruned = all.pruned - shared.unexplored;
   result.report.unexplored = shared.unexplored;
   result.report.leaves = all.leaves;
   result.report.incumbent_updates = shared.updates;
-  check_leaves(all, shared, config);
-  result.proof = proof_of(all.value, shared, config);
+  check_leaves(all, shared, range);
+  result.proof = proof_of(all.value, shared, range);
   if (all.value == no_solution) return result;
-  trace_recorder recorder(config.trace, stream);
+  const auto stream = env.stream.as<cudaStream_t>();
+  trace_recorder recorder(env.trace, stream);
   check(launch(follow_path<Node, Problem>, {1, 1}, stream, root, problem, all.path, leaf,
                recorder.ticket())
             .code(),

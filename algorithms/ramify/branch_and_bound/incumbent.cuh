@@ -87,8 +87,8 @@ struct incumbent_packing {
   std::int64_t upper;
   unsigned path_bits;
 
-  explicit incumbent_packing(const branch_and_bound_config& config)
-      : lower(config.lower), upper(config.upper), path_bits(63) {
+  explicit incumbent_packing(const value_range& range)
+      : lower(range.lower), upper(range.upper), path_bits(63) {
     const auto values = static_cast<bits64>(upper) - static_cast<bits64>(lower);
     while (path_bits > 1 && values >> (64 - path_bits) != 0) --path_bits;
   }

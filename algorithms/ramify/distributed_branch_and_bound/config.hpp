@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Configuration and report of distributed_branch_and_bound(); plain C++.
+/// Report of distributed_branch_and_bound(), and the checks of its arguments; plain C++.
 
 #include <cstdint>
 #include <ostream>
@@ -10,27 +10,6 @@
 #include <ramify/distributed_traverse/config.hpp>
 
 namespace ramify {
-
-/// Configuration of a distributed search. It must be the same on all ranks, except for `trace`.
-struct distributed_branch_and_bound_config : branch_and_bound_config {
-  unsigned steps = distributed_traverse_config{}.steps;    ///< as of distributed_traverse_config
-  unsigned rounds = distributed_traverse_config{}.rounds;  ///< as of distributed_traverse_config
-
-  /// Returns the configuration of the traversal.
-  [[nodiscard]] distributed_traverse_config of_traversal() const {
-    distributed_traverse_config config;
-    static_cast<traverse_config&>(config) = *this;
-    config.steps = steps;
-    config.rounds = rounds;
-    return config;
-  }
-};
-
-/// Checks a configuration. \throws std::invalid_argument naming the field and its range
-inline void validate(const distributed_branch_and_bound_config& config) {
-  validate(static_cast<const branch_and_bound_config&>(config));
-  validate(config.of_traversal());
-}
 
 /// What a distributed search did. The counts of nodes and of updates are those of all ranks. The
 /// other fields of branch_and_bound_report are those of this rank.
@@ -47,3 +26,15 @@ inline std::ostream& operator<<(std::ostream& out, const distributed_branch_and_
 }
 
 }  // namespace ramify
+
+namespace ramify::detail::branch_and_bound {
+
+/// Checks the arguments of a search, and refuses what ranks cannot do.
+/// \throws std::invalid_argument naming the field and its range
+inline void check_arguments(const branch_and_bound_options& options,
+                            const exchange_options& exchange, const environment& env) {
+  validate(options);
+  distributed_traverse::check_arguments(options, exchange, env);
+}
+
+}  // namespace ramify::detail::branch_and_bound

@@ -2,12 +2,14 @@
 #pragma once
 
 /// \file
-/// Configuration and report of the distributed sort; plain C++.
+/// The sizes of parts, and the report, of the distributed sort; plain C++.
 
 #include <cstdint>
 #include <ostream>
 #include <ramify/quicksort/config.hpp>
+#include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/report.hpp>
+#include <stdexcept>
 #include <string_view>
 
 namespace ramify {
@@ -20,18 +22,6 @@ enum class sorted_parts {
 
 [[nodiscard]] constexpr std::string_view to_string(sorted_parts p) {
   return choice_name(p, {"sampled", "equal"});
-}
-
-/// Configuration of a distributed sort. It must be the same on all ranks.
-struct distributed_sort_config {
-  quicksort_config sort;  ///< configuration of the sort on each rank
-  sorted_parts parts = sorted_parts::sampled;
-};
-
-/// Checks a configuration. \throws std::invalid_argument naming the field and its range
-inline void validate(const distributed_sort_config& config) {
-  validate(config.sort);
-  check_enumerator(config.parts, "distributed_sort_config.parts");
 }
 
 /// What a distributed sort did. The fields of quicksort_report are those of the sorts of this rank,
@@ -51,3 +41,20 @@ inline std::ostream& operator<<(std::ostream& out, const distributed_sort_report
 }
 
 }  // namespace ramify
+
+namespace ramify::detail::distributed_sort {
+
+/// Checks arguments that are the same on all ranks. \throws std::invalid_argument
+inline void check_arguments(sorted_parts parts, const quicksort_options& options,
+                            const environment& env) {
+  check_enumerator(parts, "distributed_sort: parts");
+  quicksort::validate_in_place(options);
+  validate(env);
+  if (!env.memory.empty()) {
+    throw std::invalid_argument(
+        "distributed_sort: environment.memory must be empty, because the sizes of the parts are "
+        "known only during the sort");
+  }
+}
+
+}  // namespace ramify::detail::distributed_sort

@@ -39,12 +39,13 @@ class sort_run {
   using merger = run_merger<Key, Value, order>;
 
  public:
-  sort_run(communicator& comm, Compare compare, cudaStream_t stream,
-           const distributed_sort_config& config, const LocalSort& local_sort)
+  sort_run(communicator& comm, Compare compare, sorted_parts parts, const environment& env,
+           const LocalSort& local_sort)
       : comm_(comm),
         compare_(compare),
-        stream_(stream),
-        config_(config),
+        parts_(parts),
+        stream_(env.stream.as<cudaStream_t>()),
+        trace_(env.trace),
         local_sort_(local_sort),
         ranks_(static_cast<unsigned>(comm.size())),
         rank_(static_cast<unsigned>(comm.rank())) {}
@@ -68,7 +69,7 @@ class sort_run {
       }
       // 4. Move the ends of the parts.
       sizes = comm_.all_gather(mine.size());
-      if (config_.parts == sorted_parts::equal) {
+      if (parts_ == sorted_parts::equal) {
         redistribute(mine, counts_of_equal_parts(sizes, n));
         sizes = comm_.all_gather(mine.size());
       }
@@ -100,7 +101,7 @@ class sort_run {
       begins[r + 1] = begins[r] + counts[r];
     }
     const std::uint64_t count = begins.back();
-    trace_recorder recorder(config_.sort.trace, stream_);
+    trace_recorder recorder(trace_, stream_);
     const device_buffer<Key> own(counts[rank_], stream_);
     if (counts[rank_] > 0) {
       launch_each(take_samples<Key>, counts[rank_], stream_, "taking samples", mine.keys.data(),
@@ -177,7 +178,7 @@ class sort_run {
     std::erase_if(runs, [](const auto& run) { return run.size == 0; });
     // 2. Merge the runs.
     elements part = elements::make(n, stream_);
-    trace_recorder recorder(config_.sort.trace, stream_);
+    trace_recorder recorder(trace_, stream_);
     merger by_pairs(order{compare_}, n, stream_);
     bool is_sorted = false;
     if (runs.size() <= max_merged_runs) {
@@ -226,8 +227,9 @@ class sort_run {
 
   communicator& comm_;
   Compare compare_;
+  sorted_parts parts_;
   cudaStream_t stream_;
-  const distributed_sort_config& config_;
+  launch_trace* trace_;
   const LocalSort& local_sort_;
   unsigned ranks_, rank_;
 };

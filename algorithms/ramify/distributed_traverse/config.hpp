@@ -2,17 +2,17 @@
 #pragma once
 
 /// \file
-/// Configuration and report of distributed_traverse(); plain C++.
+/// Options and report of distributed_traverse(); plain C++.
 
 #include <cstdint>
 #include <ostream>
+#include <ramify/runtime/environment.hpp>
 #include <ramify/traverse/config.hpp>
 
 namespace ramify {
 
-/// Configuration of a distributed traversal. It must be the same on all ranks, except for `trace`.
-/// `strategy` must be work_sharing, and `flat_loop` must not be graph.
-struct distributed_traverse_config : traverse_config {
+/// How often the ranks of a distributed call exchange frontier nodes.
+struct exchange_options {
   /// Steps of a warp in a round, from 1 to 2^20; then the warp donates its frontier nodes. A step
   /// visits up to 32 nodes. With many steps the ranks communicate seldom; with few they wait less.
   /// The first round has at most 64 steps, and the number doubles at each comparison of the ranks.
@@ -22,19 +22,12 @@ struct distributed_traverse_config : traverse_config {
   unsigned rounds = 8;
 };
 
-/// Checks a configuration. \throws std::invalid_argument naming the field and its range
-inline void validate(const distributed_traverse_config& config) {
-  validate(static_cast<const traverse_config&>(config));
-  detail::check_field(config.strategy == traverse_strategy::work_sharing,
-                      "distributed_traverse_config.strategy", to_string(config.strategy),
-                      "work_sharing");
-  detail::check_field(config.flat_loop != flat_loop::graph, "distributed_traverse_config.flat_loop",
-                      to_string(config.flat_loop),
-                      "automatic or host, because the host communicates between rounds");
-  detail::check_field(config.steps >= 1 && config.steps <= 1u << 20,
-                      "distributed_traverse_config.steps", config.steps, "in [1, 2^20]");
-  detail::check_field(config.rounds >= 1 && config.rounds <= 1024,
-                      "distributed_traverse_config.rounds", config.rounds, "in [1, 1024]");
+/// Checks options. \throws std::invalid_argument naming the field and its range
+inline void validate(const exchange_options& exchange) {
+  detail::check_field(exchange.steps >= 1 && exchange.steps <= 1u << 20, "exchange_options.steps",
+                      exchange.steps, "in [1, 2^20]");
+  detail::check_field(exchange.rounds >= 1 && exchange.rounds <= 1024, "exchange_options.rounds",
+                      exchange.rounds, "in [1, 1024]");
 }
 
 /// What a distributed traversal did. The fields of traverse_report are those of this rank; the
@@ -52,3 +45,20 @@ inline std::ostream& operator<<(std::ostream& out, const distributed_traverse_re
 }
 
 }  // namespace ramify
+
+namespace ramify::detail::distributed_traverse {
+
+/// Checks the arguments of a call, and refuses what a traversal by ranks cannot do.
+/// \throws std::invalid_argument naming the field and its range
+inline void check_arguments(const traverse_options& options, const exchange_options& exchange,
+                            const environment& env) {
+  validate(options);
+  validate(exchange);
+  validate(env);
+  check_field(options.strategy == traverse_strategy::work_sharing, "traverse_options.strategy",
+              to_string(options.strategy), "work_sharing");
+  check_field(env.flat_loop != flat_loop::graph, "environment.flat_loop", to_string(env.flat_loop),
+              "automatic or host, because the host communicates between rounds");
+}
+
+}  // namespace ramify::detail::distributed_traverse

@@ -26,13 +26,13 @@ namespace ramify::detail::distributed_traverse::inline RAMIFY_BUILD {
 /// What the host of a rank needs in addition to a traversal of one process.
 struct rank_setting {
   communicator& comm;
-  const distributed_traverse_config& config;
+  const exchange_options& exchange;
   distributed_traverse_report& report;  ///< counts comparisons, exchanges and moved nodes
   /// Called on all ranks when they compare, while no kernel of the traversal runs; or empty.
   const std::function<void()>& at_comparison;
 };
 
-/// Limit of steps of the first round. It doubles at each comparison up to config.steps. So the
+/// Limit of steps of the first round. It doubles at each comparison up to exchange_options::steps. So the
 /// ranks share the first nodes soon, also where the warps of a block run one after another.
 inline constexpr unsigned first_steps = 64;
 
@@ -52,9 +52,8 @@ __global__ void spread_nodes(const Node* from, Node* to, unsigned count, unsigne
 }
 
 /// Returns the limits of the first round.
-[[nodiscard]] inline traverse::round_limits first_limits(
-    const distributed_traverse_config& config) {
-  return {1, std::min(first_steps, config.steps)};
+[[nodiscard]] inline traverse::round_limits first_limits(const exchange_options& exchange) {
+  return {1, std::min(first_steps, exchange.steps)};
 }
 
 /// The strategy of a traversal_run on one rank. The functions are collective.
@@ -70,7 +69,7 @@ class shared_rounds : public traverse::work_sharing_run<Traversal> {
   using base::base;
 
   /// Rank 0 visits the root and starts the first round. The lists of the other ranks are empty.
-  void start(run_control& control, const runtime::loop_choice& loop, const node_type& root,
+  void start(run_control& control, const loop_choice& loop, const node_type& root,
              const Traversal& tree, const rank_setting& setting) {
     setting_ = &setting;
     control_ = &control;
@@ -106,8 +105,8 @@ class shared_rounds : public traverse::work_sharing_run<Traversal> {
       if (!plan.empty()) move_nodes(plan);
       const bool may_wait = counts.size() > 1 && planner_.are_long(counts);
       const unsigned most_rounds =
-          may_wait ? std::min(long_rounds, setting_->config.rounds) : setting_->config.rounds;
-      steps_ = std::min(2 * steps_, setting_->config.steps);
+          may_wait ? std::min(long_rounds, setting_->exchange.rounds) : setting_->exchange.rounds;
+      steps_ = std::min(2 * steps_, setting_->exchange.steps);
       interval = std::min(2 * interval, most_rounds);
       has_work_ = now_.due() > 0;
       if (has_work_) resume(interval);
@@ -198,19 +197,24 @@ class shared_rounds : public traverse::work_sharing_run<Traversal> {
   transfer_planner planner_;
 };
 
+/// The run of a rank. Its construction and its get() are collective.
+template <class Traversal>
+using rank_run = traverse::traversal_run<Traversal, shared_rounds<Traversal>>;
+
 /// Returns the reduction of the values of all ranks. It has the same bits on all ranks. Collective.
 template <class Traversal>
 [[nodiscard]] typename Traversal::value_type reduce_over_ranks(
-    const typename Traversal::value_type& own, const Traversal& tree, cudaStream_t stream,
+    const typename Traversal::value_type& own, const Traversal& tree, const run_setup& setup,
     const rank_setting& setting) {
   using Value = typename Traversal::value_type;
+  const cudaStream_t stream = setup.stream;
   const auto ranks = static_cast<unsigned>(setting.comm.size());
   // First the value of this rank, and at last the result; then the values of all ranks.
   const device_buffer<Value> values(ranks + 1, stream);
   Value* const all = values.data() + 1;
   copy_to_device(values.data(), &own, sizeof own, stream);
   setting.comm.all_gather(values.data(), 1, all, stream);
-  trace_recorder recorder(setting.config.trace, stream);
+  trace_recorder recorder(setup.trace, stream);
   const launch_status launched = launch(
       traverse::reduce_totals<Value, typename Traversal::reduce_type>, {1, traverse::total_threads},
       stream, all, ranks, values.data(), tree.reduce, tree.identity, recorder.ticket());
@@ -226,19 +230,16 @@ template <class Traversal>
 /// Visits all nodes and returns the reduction; sets `setting.report`. Collective.
 template <class Traversal>
 [[nodiscard]] typename Traversal::value_type traverse_on_ranks(
-    const typename Traversal::node_type& root, const Traversal& tree, cudaStream_t stream,
-    const rank_setting& setting) {
-  using strategy = shared_rounds<Traversal>;
-  const distributed_traverse_config& config = setting.config;
-  require_not_captured(stream);
-  run_setup setup("distributed_traverse", config, "distributed_traverse_config.flat_loop", stream,
-                  {});
+    const typename Traversal::node_type& root, const Traversal& tree,
+    const traverse_options& options, const environment& env, const rank_setting& setting) {
+  require_not_captured(env.stream.as<cudaStream_t>(), "distributed_traverse");
+  run_setup setup("distributed_traverse", env);
   setup.prefer_host("the host communicates between rounds");
-  strategy::choose_route(setup);
-  traverse::traversal_run<Traversal, strategy> run(setup, config, root, tree, setting);
+  shared_rounds<Traversal>::choose_route(setup);
+  rank_run<Traversal> run(setup, options, root, tree, setting);
   const traverse_result<typename Traversal::value_type> own = run.get();
   static_cast<traverse_report&>(setting.report) = own.report;
-  return reduce_over_ranks(own.value, tree, stream, setting);
+  return reduce_over_ranks(own.value, tree, setup, setting);
 }
 
 }  // namespace ramify::detail::distributed_traverse::inline RAMIFY_BUILD

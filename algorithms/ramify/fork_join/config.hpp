@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Configuration and report of fork_join(); plain C++.
+/// Options and report of fork_join(); plain C++.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,19 +12,19 @@
 
 namespace ramify {
 
-/// Configuration of fork_join(): that of the traversal that visits the nodes, and the maximum
-/// number of nodes, which determines the size of the scratch memory.
-struct fork_join_config : traverse_config {
+/// Options of fork_join(): those of the traversal that visits the nodes, and the maximum number of
+/// nodes, which determines the size of the scratch memory.
+struct fork_join_options : traverse_options {
   /// Maximum number of nodes of the tree, in [1, 2^31]. Each takes sizeof(Node) + sizeof(Value) +
   /// 16 bytes of scratch memory, from the fork to the end of the run.
   std::size_t max_nodes = std::size_t{1} << 20;
 };
 
-/// Checks a configuration. \throws std::invalid_argument naming the field and its range
-inline void validate(const fork_join_config& config) {
-  validate(static_cast<const traverse_config&>(config));
-  detail::check_field(config.max_nodes >= 1 && config.max_nodes <= std::size_t{1} << 31,
-                      "fork_join_config.max_nodes", config.max_nodes, "in [1, 2^31]");
+/// Checks options. \throws std::invalid_argument naming the field and its range
+inline void validate(const fork_join_options& options) {
+  validate(static_cast<const traverse_options&>(options));
+  detail::check_field(options.max_nodes >= 1 && options.max_nodes <= std::size_t{1} << 31,
+                      "fork_join_options.max_nodes", options.max_nodes, "in [1, 2^31]");
 }
 
 /// Report of fork_join().

@@ -73,8 +73,8 @@ struct level_criterion {
   unsigned levels;
   double bound;  ///< of |a| (dt / 2^k)^2
 
-  explicit level_criterion(const nbody_config& config)
-      : levels(config.step_levels), bound(2 * config.step_accuracy * config.softening) {}
+  explicit level_criterion(const nbody_options& options)
+      : levels(options.step_levels), bound(2 * options.step_accuracy * options.softening) {}
 
   /// Returns the least level whose steps are short enough, or the last level.
   template <class Real>
@@ -162,8 +162,8 @@ class block_steps {
  public:
   block_steps() = default;
   /// Takes memory for n bodies from the stream-ordered pool. \throws cuda_error
-  block_steps(std::size_t n, const nbody_config& config, cudaStream_t stream)
-      : levels_(n, stream), state_(1, stream), criterion_(config) {
+  block_steps(std::size_t n, const nbody_options& options, cudaStream_t stream)
+      : levels_(n, stream), state_(1, stream), criterion_(options) {
     if (n == 0) return;
     clear_memory(levels_.data(), n, stream, "clearing the levels of the bodies");
     found_.counts.bodies[0] = static_cast<std::uint32_t>(n);
@@ -220,7 +220,7 @@ class block_steps {
 
   device_buffer<std::uint8_t> levels_;
   device_buffer<steps_state> state_;
-  level_criterion criterion_{nbody_config{}};
+  level_criterion criterion_{nbody_options{}};
   steps_state found_{};
 };
 

@@ -71,11 +71,11 @@ struct force_arguments {
   trace_ticket trace;
   target_list targets;  ///< initially all bodies
 
-  force_arguments(const device_arrays<Real>& of, const nbody_config& config,
+  force_arguments(const device_arrays<Real>& of, const nbody_options& options,
                   gravity_progress* shared_progress, const trace_ticket& ticket)
       : bodies(of),
-        softening2(static_cast<Real>(config.softening) * static_cast<Real>(config.softening)),
-        gravitational_constant(static_cast<Real>(config.gravitational_constant)),
+        softening2(static_cast<Real>(options.softening) * static_cast<Real>(options.softening)),
+        gravitational_constant(static_cast<Real>(options.gravitational_constant)),
         progress(shared_progress),
         trace(ticket),
         targets{nullptr, static_cast<std::uint32_t>(of.n)} {}

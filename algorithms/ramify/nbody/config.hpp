@@ -33,9 +33,8 @@ enum class nbody_method {
   return parse_choice<nbody_method>("method", text);
 }
 
-/// Configuration of a force calculation or of a simulation. The facade adds the backend:
-/// nbody_options in <ramify/nbody.hpp>.
-struct nbody_config {
+/// Options of a force calculation or of a simulation.
+struct nbody_options {
   /// Opening angle, in [0, 2]: a node acts as one source on a body if its longest side is less than
   /// theta times the distance from the body to its center of mass. At 0 every pair is summed.
   /// benchmarks/README.md, "N-body gravity on a GPU", lists the error for each theta.
@@ -64,41 +63,34 @@ struct nbody_config {
   double step_accuracy = 0.025;
   /// The method. The class barnes_hut and the function direct_gravity() ignore this field.
   nbody_method method = nbody_method::tree;
-  /// Route of the build of the tree; no other phase launches grids from kernels.
-  ramify::route route = ramify::route::automatic;
-  /// How the flat route launches the levels of the build, as in spatial_tree_config.
-  ramify::flat_loop flat_loop = ramify::flat_loop::automatic;
   /// Maximum number of bodies in a leaf of the tree, in [1, 1024]. Small leaves make a deep tree;
   /// the bodies of large leaves are summed one by one.
   unsigned leaf_size = 16;
-  /// Number of nodes for which memory is reserved, as in spatial_tree_config; 0: a usual number.
+  /// Number of nodes for which memory is reserved, as in spatial_tree_options; 0: a usual number.
   std::size_t max_nodes = 0;
-  /// All grids are added to this trace; null: no trace. It must outlive the call, or the object
-  /// that the configuration is passed to.
-  launch_trace* trace = nullptr;
 };
 
 namespace detail::nbody {
 
-/// The maximum of nbody_config::step_levels.
+/// The maximum of nbody_options::step_levels.
 inline constexpr unsigned max_step_levels = 20;
 
 /// Checks the fields that a calculation in Real converts to Real.
 /// \throws std::invalid_argument naming the field
 template <class Real>
-void validate_range(const nbody_config& config) {
+void validate_range(const nbody_options& options) {
   constexpr double largest = std::numeric_limits<Real>::max();
   constexpr double least = std::numeric_limits<Real>::min();
   // The square is added to squared distances, and the sum must be finite.
-  check_field(config.softening <= std::sqrt(largest) / 4, "nbody_config.softening",
-              config.softening, "small enough for its square to be a number of the bodies' type");
+  check_field(options.softening <= std::sqrt(largest) / 4, "nbody_options.softening",
+              options.softening, "small enough for its square to be a number of the bodies' type");
   // A smaller one would be no softening, and a smaller constant no gravity.
-  check_field(config.softening == 0 || config.softening >= std::sqrt(least),
-              "nbody_config.softening", config.softening,
+  check_field(options.softening == 0 || options.softening >= std::sqrt(least),
+              "nbody_options.softening", options.softening,
               "0, or large enough for its square to be a normal number of the bodies' type");
-  const double constant = std::abs(config.gravitational_constant);
+  const double constant = std::abs(options.gravitational_constant);
   check_field(constant == 0 || (constant >= least && constant <= largest),
-              "nbody_config.gravitational_constant", config.gravitational_constant,
+              "nbody_options.gravitational_constant", options.gravitational_constant,
               "0 or a normal number of the bodies' type");
 }
 
@@ -117,31 +109,44 @@ void validate_range(const nbody_config& config) {
 }  // namespace detail::nbody
 
 /// Checks every field. \throws std::invalid_argument naming the field and its range
-inline void validate(const nbody_config& config) {
+inline void validate(const nbody_options& options) {
   using detail::check_field;
-  check_field(config.theta >= 0 && config.theta <= 2, "nbody_config.theta", config.theta,
+  check_field(options.theta >= 0 && options.theta <= 2, "nbody_options.theta", options.theta,
               "in [0, 2]");
-  check_field(config.tolerance == 0 || (config.tolerance >= 1e-5 && config.tolerance <= 10),
-              "nbody_config.tolerance", config.tolerance, "0 or in [1e-5, 10]");
-  check_field(config.tolerance == 0 || config.theta == nbody_config{}.theta, "nbody_config.theta",
-              config.theta, "left at its default value if tolerance is not 0");
-  check_field(config.order == 1 || config.order == 2, "nbody_config.order", config.order, "1 or 2");
-  check_field(std::isfinite(config.softening) && config.softening >= 0, "nbody_config.softening",
-              config.softening, "finite and at least 0");
-  check_field(std::isfinite(config.gravitational_constant), "nbody_config.gravitational_constant",
-              config.gravitational_constant, "finite");
-  check_field(config.step_levels >= 1 && config.step_levels <= detail::nbody::max_step_levels,
-              "nbody_config.step_levels", config.step_levels, "in [1, 20]");
-  check_field(std::isfinite(config.step_accuracy) && config.step_accuracy > 0,
-              "nbody_config.step_accuracy", config.step_accuracy, "finite and larger than 0");
-  check_field(config.step_levels == 1 || config.softening > 0, "nbody_config.softening",
-              config.softening, "larger than 0 if step_levels is larger than 1");
-  check_enumerator(config.method, "nbody_config.method");
-  check_enumerator(config.route, "nbody_config.route");
-  check_enumerator(config.flat_loop, "nbody_config.flat_loop");
-  check_field(config.leaf_size >= 1 && config.leaf_size <= 1024, "nbody_config.leaf_size",
-              config.leaf_size, "in [1, 1024]");
+  check_field(options.tolerance == 0 || (options.tolerance >= 1e-5 && options.tolerance <= 10),
+              "nbody_options.tolerance", options.tolerance, "0 or in [1e-5, 10]");
+  check_field(options.tolerance == 0 || options.theta == nbody_options{}.theta,
+              "nbody_options.theta", options.theta,
+              "left at its default value if tolerance is not 0");
+  check_field(options.order == 1 || options.order == 2, "nbody_options.order", options.order,
+              "1 or 2");
+  check_field(std::isfinite(options.softening) && options.softening >= 0, "nbody_options.softening",
+              options.softening, "finite and at least 0");
+  check_field(std::isfinite(options.gravitational_constant), "nbody_options.gravitational_constant",
+              options.gravitational_constant, "finite");
+  check_field(options.step_levels >= 1 && options.step_levels <= detail::nbody::max_step_levels,
+              "nbody_options.step_levels", options.step_levels, "in [1, 20]");
+  check_field(std::isfinite(options.step_accuracy) && options.step_accuracy > 0,
+              "nbody_options.step_accuracy", options.step_accuracy, "finite and larger than 0");
+  check_field(options.step_levels == 1 || options.softening > 0, "nbody_options.softening",
+              options.softening, "larger than 0 if step_levels is larger than 1");
+  check_enumerator(options.method, "nbody_options.method");
+  check_field(options.leaf_size >= 1 && options.leaf_size <= 1024, "nbody_options.leaf_size",
+              options.leaf_size, "in [1, 1024]");
 }
+
+namespace detail::nbody {
+
+/// Returns options after all checks of a calculation in Real.
+/// \throws std::invalid_argument naming the field
+template <class Real>
+const nbody_options& checked(const nbody_options& options) {
+  validate(options);
+  validate_range<Real>(options);
+  return options;
+}
+
+}  // namespace detail::nbody
 
 /// Report of a force calculation, or the sums over all force calculations of a simulation.
 struct nbody_report : run_report {

@@ -42,11 +42,11 @@ struct opening_criterion {
   int order;
   Real softening2;
 
-  explicit opening_criterion(const nbody_config& config)
-      : theta(static_cast<Real>(config.theta)),
-        node_error(static_cast<Real>(node_error_of(config.tolerance, config.order))),
-        order(config.order),
-        softening2(static_cast<Real>(config.softening) * static_cast<Real>(config.softening)) {}
+  explicit opening_criterion(const nbody_options& options)
+      : theta(static_cast<Real>(options.theta)),
+        node_error(static_cast<Real>(node_error_of(options.tolerance, options.order))),
+        order(options.order),
+        softening2(static_cast<Real>(options.softening) * static_cast<Real>(options.softening)) {}
 
   /// The exponent of the error of a node in its squared opening radius.
   [[nodiscard]] __device__ Real exponent() const { return Real{2} / static_cast<Real>(order + 3); }
@@ -138,17 +138,18 @@ struct gravity_scratch {
 
   /// Lays out memory for n bodies and `node_count` nodes. Returns its size in bytes.
   template <template <class, int> class Reduction = moment_reduction>
-  std::size_t take(void* base, std::size_t n, std::size_t node_count, const nbody_config& config) {
+  std::size_t take(void* base, std::size_t n, std::size_t node_count,
+                   const nbody_options& options) {
     memory_layout memory(base);
     progress = memory.take<gravity_progress>(1);
     bodies = memory.take<point_mass<Real>>(n);
-    with_order(config.order, [&](auto o) {
+    with_order(options.order, [&](auto o) {
       sums = memory.take<std::byte>(node_count * sizeof(typename Reduction<Real, o>::sum));
     });
     nodes = memory.take<gravity_node<Real>>(node_count);
-    quadrupoles = memory.take<quadrupole<Real>>(config.order == 2 ? node_count : 0);
+    quadrupoles = memory.take<quadrupole<Real>>(options.order == 2 ? node_count : 0);
     mass_radii2 =
-        config.order == 2 && config.tolerance > 0 ? memory.take<Real>(node_count) : nullptr;
+        options.order == 2 && options.tolerance > 0 ? memory.take<Real>(node_count) : nullptr;
     counters = memory.take<unsigned>(node_count);
     return memory.size();
   }
@@ -193,27 +194,27 @@ __global__ void make_nodes(spatial_tree_view<Real, 3> tree, gravity_scratch<Real
 /// Launches 2 grids over a tree with points. They reduce the bodies of `scratch` to the nodes of
 /// the traversal. The counters must be 0. Asynchronous. \throws cuda_error
 template <class Reduction, int order, class Real>
-void reduce_to_nodes(const spatial_tree_view<Real, 3>& tree, const nbody_config& config,
+void reduce_to_nodes(const spatial_tree_view<Real, 3>& tree, const nbody_options& options,
                      const gravity_scratch<Real>& scratch, cudaStream_t stream,
                      const trace_ticket& trace) {
   const auto sums = scratch.template reduction<Reduction>();
   reduce_bottom_up(tree, sums, stream, trace, scratch.counters);
   runtime::launch_each(make_nodes<Real, order, Reduction>, tree.node_count, stream,
-                       "making the nodes", tree, scratch, sums, opening_criterion<Real>(config),
+                       "making the nodes", tree, scratch, sums, opening_criterion<Real>(options),
                        trace);
 }
 
 /// Launches 3 grids over a tree with points. Asynchronous. \throws cuda_error
 template <class Real>
 void compute_moments(const spatial_tree_view<Real, 3>& tree, const Real* masses,
-                     const nbody_config& config, const gravity_scratch<Real>& scratch,
+                     const nbody_options& options, const gravity_scratch<Real>& scratch,
                      cudaStream_t stream, const trace_ticket& trace) {
   const phase_range range("nbody: moments");
   clear_memory(scratch.counters, tree.node_count, stream, "clearing the nodes' counters");
   runtime::launch_each(gather_bodies<Real>, tree.point_count, stream, "gathering the bodies", tree,
                        masses, scratch.bodies, trace);
-  with_order(config.order, [&](auto order) {
-    reduce_to_nodes<moment_reduction<Real, order>, order>(tree, config, scratch, stream, trace);
+  with_order(options.order, [&](auto order) {
+    reduce_to_nodes<moment_reduction<Real, order>, order>(tree, options, scratch, stream, trace);
   });
 }
 

@@ -77,10 +77,10 @@ class kept_tree {
   /// invalid, progress->first_invalid is lowered, and no result is written; it must be
   /// no_invalid_body before. Adds to progress->interactions. Asynchronous. \throws cuda_error
   void start_forces(const moving_bodies<Real>& all, Real dt, const active_bodies& active,
-                    const nbody_config& config, gravity_progress* progress) {
+                    const nbody_options& options, gravity_progress* progress) {
     const phase_range range("nbody: refit");
     const auto tree = tree_.view();
-    if (memory_.size() == 0) take_memory(config, active, all.stream);
+    if (memory_.size() == 0) take_memory(options, active, all.stream);
     forces_ += active.count;
     targets_.select(active);
     scratch_.progress = progress;
@@ -89,24 +89,24 @@ class kept_tree {
                          moved_bodies<Real>{scratch_.bodies, targets_.flags(), progress,
                                             largest_coordinate<Real>()});
     targets_.launch_list(all.stream, all.trace);
-    with_order(config.order, [&](auto order) {
-      reduce_to_nodes<fitting_reduction<Real, order>, order>(tree, config, scratch_, all.stream,
+    with_order(options.order, [&](auto order) {
+      reduce_to_nodes<fitting_reduction<Real, order>, order>(tree, options, scratch_, all.stream,
                                                              all.trace);
     });
-    force_arguments<Real> arguments(all.bodies, config, progress, all.trace);
+    force_arguments<Real> arguments(all.bodies, options, progress, all.trace);
     arguments.targets = targets_.list();
-    traverse(tree, scratch_, config, arguments, all.stream);
+    traverse(tree, scratch_, options, arguments, all.stream);
   }
 
   /// Returns the size of the memory, without that of the tree.
   [[nodiscard]] std::size_t bytes() const { return memory_.size() + targets_.bytes(); }
 
  private:
-  void take_memory(const nbody_config& config, const active_bodies& active, cudaStream_t stream) {
+  void take_memory(const nbody_options& options, const active_bodies& active, cudaStream_t stream) {
     const auto tree = tree_.view();
     const auto take = [&](void* base) {
       return scratch_.template take<fitting_reduction>(base, tree.point_count, tree.node_count,
-                                                       config);
+                                                       options);
     };
     memory_ = {take(nullptr), stream};
     take(memory_.data());
@@ -127,7 +127,7 @@ template <class Real, class Build>
 struct step_forces {
   kept_tree<Real>& kept;
   const moving_bodies<Real>& all;
-  const nbody_config& config;
+  const nbody_options& options;
   runtime::trace_recorder& recorder;
   Build build;
   std::uint64_t host_grids = 0;
@@ -137,7 +137,7 @@ struct step_forces {
   /// Moves all bodies for the time dt, and calculates the forces on `active`.
   void advance(Real dt, const active_bodies& active, gravity_progress* progress) {
     if (kept.serves(active)) {
-      kept.start_forces(all, dt, active, config, progress);
+      kept.start_forces(all, dt, active, options, progress);
       host_grids += kept.grids;
       targets_of_refits += active.count;
       most_bytes = std::max(most_bytes, kept.bytes());
@@ -164,7 +164,7 @@ struct step_forces {
   }
 };
 template <class Real, class Build>
-step_forces(kept_tree<Real>&, const moving_bodies<Real>&, const nbody_config&,
+step_forces(kept_tree<Real>&, const moving_bodies<Real>&, const nbody_options&,
             runtime::trace_recorder&, Build) -> step_forces<Real, Build>;
 
 }  // namespace ramify::detail::nbody::inline RAMIFY_BUILD

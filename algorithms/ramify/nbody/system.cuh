@@ -30,33 +30,18 @@ class nbody_system {
 
  public:
   /// Copies n bodies from device, managed, pinned or ordinary host memory, and calculates their
-  /// accelerations. The copies keep the caller's order. Waits for `stream`.
-  /// \throws std::invalid_argument naming an invalid option, array or body; cuda_error;
-  /// device_launch_error; unavailable
+  /// accelerations. The copies keep the caller's order. Waits for the stream.
+  /// \param env  of all work of the system. Its stream, memory and trace must outlive the system;
+  ///             its memory: nbody_system_scratch_bytes()
+  /// \throws std::invalid_argument naming an invalid option, array or body; std::length_error;
+  ///         cuda_error; device_launch_error; unavailable
   nbody_system(const vector* positions, const vector* velocities, const Real* masses, std::size_t n,
-               cudaStream_t stream = nullptr, const nbody_config& config = {})
-      : s_{.config = config,
-           .stream = stream,
-           .recorder = {config.trace, stream},
-           .positions = {n, stream},
-           .velocities = {n, stream},
-           .accelerations = {n, stream},
-           .masses = {n, stream},
-           .potentials = {n, stream},
-           .progress = {1, stream},
-           .blocks = config.step_levels > 1 ? detail::nbody::block_steps(n, config, stream)
-                                            : detail::nbody::block_steps()} {
-    copy(s_.positions, positions, "nbody_system: positions");
-    copy(s_.velocities, velocities, "nbody_system: velocities");
-    copy(s_.masses, masses, "nbody_system: masses");
-    clear_progress();
-    build_forces({});
-    if (n == 0) return;
-    (void)checked_bounds(s_.velocities.data(), n, "nbody_system: velocities", stream,
-                         s_.recorder.ticket());
-    ++s_.report.host_grids;
-    s_.recorder.read();
-  }
+               const nbody_options& options, const environment& env = {})
+      : nbody_system(detail::run_setup("nbody_system", env), positions, velocities, masses, n,
+                     options, env) {}
+  nbody_system(const vector* positions, const vector* velocities, const Real* masses, std::size_t n,
+               const environment& env = {})
+      : nbody_system(positions, velocities, masses, n, nbody_options{}, env) {}
 
   nbody_system(nbody_system&& other) noexcept : s_(std::exchange(other.s_, {})) {}
   nbody_system& operator=(nbody_system other) noexcept {
@@ -64,7 +49,7 @@ class nbody_system {
     return *this;
   }
 
-  /// Advances the bodies by `count` steps of dt: step_async() and get(). If config.step_levels is
+  /// Advances the bodies by `count` steps of dt: step_async() and get(). If options.step_levels is
   /// larger than 1, each of them is divided into block time steps (block_steps.cuh). A negative dt
   /// goes back in time. Copies no body to the host. Waits for the stream. After an exception the
   /// bodies are in the middle of a step.
@@ -72,11 +57,13 @@ class nbody_system {
   /// range of coordinates; cuda_error; device_launch_error
   void step(double dt, std::uint64_t count = 1) {
     check_dt(dt);
+    if (count == 0 || size() == 0) return;
+    detail::run_setup setup("nbody_system", s_.env);
     for (; count > 0; --count) {
-      if (s_.config.step_levels > 1) {
-        take_block_steps(static_cast<Real>(dt));
+      if (s_.options.step_levels > 1) {
+        take_block_steps(setup, static_cast<Real>(dt));
       } else {
-        step_async(dt).get();
+        static_cast<void>(run_of_step(setup, *this, static_cast<Real>(dt)).get());
       }
     }
   }
@@ -84,26 +71,24 @@ class nbody_system {
   /// Starts one step of dt. Asynchronous, as spatial_tree_async() is. Until get() of the returned
   /// run has returned, this system must exist and must not be moved, and only the members that
   /// return arrays may be called. Kernels that follow in the stream read the new state from these
-  /// arrays, unless the build of the tree needs the host.
+  /// arrays, unless the build of the tree needs the host. get() throws std::invalid_argument if a
+  /// body leaves the range of coordinates.
   ///
-  /// A graph may capture a step, with scratch memory; each launch of the graph is then one step.
-  /// The system and the scratch memory must exist as long as the graph is launched.
-  /// \param scratch  memory of step_scratch_bytes(); empty: from the stream-ordered pool
-  /// \throws std::invalid_argument if dt is neither 0 nor a normal Real, if config.step_levels is
-  ///         larger than 1, or for bad scratch memory; unavailable; cuda_error
-  nbody_step_run<Real> step_async(double dt, const scratch_memory& scratch = {}) {
+  /// A graph may capture a step, if memory was handed in to the constructor; each launch of the
+  /// graph is then one step. Call get() after each launch, or once after several. The system must
+  /// exist as long as the graph is launched.
+  /// \throws std::invalid_argument if dt is neither 0 nor a normal Real, or if options.step_levels
+  ///         is larger than 1; unavailable; cuda_error
+  async_run<nbody_report> step_async(double dt) {
     check_dt(dt);
-    detail::check_field(s_.config.step_levels == 1, "nbody_config.step_levels",
-                        s_.config.step_levels, "1 for nbody_system::step_async()");
-    if (size() > 0) {
-      check_scratch(scratch, step_scratch_bytes(), s_.stream, "nbody_system");
+    detail::check_field(s_.options.step_levels == 1, "nbody_options.step_levels",
+                        s_.options.step_levels, "1 for nbody_system::step_async()");
+    detail::run_setup setup("nbody_system", s_.env);
+    if (setup.captured && size() > 0) {
+      check_scratch(setup.given, detail::nbody::gravity_bytes<Real>(size(), s_.options), s_.stream,
+                    setup.algorithm);
     }
-    return {*this, static_cast<Real>(dt), scratch};
-  }
-
-  /// Returns the scratch memory of a step, in bytes. \throws cuda_error
-  [[nodiscard]] std::size_t step_scratch_bytes() const {
-    return gravity_run<Real>::scratch_bytes(size(), s_.config);
+    return std::make_unique<run_of_step>(setup, *this, static_cast<Real>(dt));
   }
 
   /// Returns the energies and momenta of the current state. Launches one grid and waits for it.
@@ -145,20 +130,49 @@ class nbody_system {
   [[nodiscard]] const nbody_report& report() const { return s_.report; }
 
  private:
-  friend class nbody_step_run<Real>;
+  using run_of_step = detail::nbody::step_run<Real>;
+  friend run_of_step;
 
   /// All data members, so that one exchange moves them.
   struct state {
-    nbody_config config;
-    cudaStream_t stream = nullptr;
+    nbody_options options;
+    environment env;
+    cudaStream_t stream = nullptr;                               // that of the environment
     detail::runtime::trace_recorder recorder{nullptr, nullptr};  // all grids except those of forces
     device_buffer<vector> positions, velocities, accelerations;
     device_buffer<Real> masses, potentials;
     device_buffer<detail::nbody::step_progress> progress;
-    detail::nbody::block_steps blocks;      // only if config.step_levels is larger than 1
+    detail::nbody::block_steps blocks;      // only if options.step_levels is larger than 1
     detail::nbody::kept_tree<Real> kept{};  // likewise
     nbody_report report{};
   };
+
+  nbody_system(detail::run_setup&& setup, const vector* positions, const vector* velocities,
+               const Real* masses, std::size_t n, const nbody_options& options,
+               const environment& env)
+      : s_{.options = detail::nbody::checked<Real>(options),
+           .env = env,
+           .stream = setup.stream,
+           .recorder = {setup.trace, setup.stream},
+           .positions = {n, setup.stream},
+           .velocities = {n, setup.stream},
+           .accelerations = {n, setup.stream},
+           .masses = {n, setup.stream},
+           .potentials = {n, setup.stream},
+           .progress = {1, setup.stream},
+           .blocks = options.step_levels > 1 ? detail::nbody::block_steps(n, options, setup.stream)
+                                             : detail::nbody::block_steps()} {
+    copy(s_.positions, positions, "nbody_system: positions");
+    copy(s_.velocities, velocities, "nbody_system: velocities");
+    copy(s_.masses, masses, "nbody_system: masses");
+    clear_progress();
+    build_forces(setup, {});
+    if (n == 0) return;
+    (void)checked_bounds(s_.velocities.data(), n, "nbody_system: velocities", setup.stream,
+                         s_.recorder.ticket());
+    ++s_.report.host_grids;
+    s_.recorder.read();
+  }
 
   static void check_dt(double dt) {
     const double length = std::abs(dt);
@@ -185,30 +199,25 @@ class nbody_system {
     return {positions(), masses(), size(), s_.accelerations.data(), s_.potentials.data(), size()};
   }
 
-  gravity_run<Real> start_forces(const scratch_memory& scratch,
-                                 const detail::nbody::active_bodies& active = {}) {
-    return {bodies(), 0, s_.config, s_.stream, scratch, active};
-  }
-
   /// Calculates forces by a new tree, which it keeps for refits if there are block steps. Waits for
   /// the stream.
-  void build_forces(const detail::nbody::active_bodies& active) {
+  void build_forces(detail::run_setup& setup, const detail::nbody::active_bodies& active) {
     s_.kept = {};  // the build may use its memory
-    spatial_tree<Real, 3> tree;
-    const nbody_report part = start_forces({}, active).get(tree);
-    add(part);
-    if (s_.config.step_levels > 1) s_.kept = detail::nbody::kept_tree<Real>(std::move(tree));
+    detail::nbody::gravity_run<Real> forces(setup, bodies(), 0, s_.options, active);
+    add(forces.get());
+    if (s_.options.step_levels > 1) {
+      s_.kept = detail::nbody::kept_tree<Real>(forces.take_tree());
+    }
   }
 
   /// Takes a step of dt by block time steps. Waits for the stream.
-  void take_block_steps(Real dt) {
-    if (size() == 0) return;
+  void take_block_steps(detail::run_setup& setup, Real dt) {
     const phase_range range("nbody: block steps");
     const detail::nbody::moving_bodies<Real> all{
         bodies(), s_.positions.data(), s_.velocities.data(), s_.stream, s_.recorder.ticket()};
     detail::nbody::step_forces forces{
-        s_.kept, all, s_.config, s_.recorder,
-        [&](const detail::nbody::active_bodies& active) { build_forces(active); }};
+        s_.kept, all, s_.options, s_.recorder,
+        [&](const detail::nbody::active_bodies& active) { build_forces(setup, active); }};
     s_.report.host_grids += s_.blocks.take(all, dt, forces);
     forces.add_to(s_.report, s_.blocks.progress_of_refits());
     s_.report.bodies_on_level = s_.blocks.bodies_on_level();
@@ -220,7 +229,7 @@ class nbody_system {
                         accelerations(), static_cast<std::uint32_t>(size()), dt, s_.progress.data(),
                         s_.recorder.ticket());
   }
-  void launch_kick(Real dt, const gravity_run<Real>& forces) {
+  void launch_kick(Real dt, const detail::nbody::gravity_run<Real>& forces) {
     detail::launch_each(detail::nbody::kick<Real>, size(), s_.stream, "kicking",
                         s_.velocities.data(), accelerations(), static_cast<std::uint32_t>(size()),
                         dt, forces.progress(), s_.progress.data(), s_.recorder.ticket());
@@ -238,5 +247,13 @@ class nbody_system {
 
   state s_;
 };
+
+/// Returns the memory of a system of n bodies, in bytes: that of its force calculations.
+/// \throws std::invalid_argument, cuda_error
+template <class Real>
+[[nodiscard]] std::size_t nbody_system_scratch_bytes(std::size_t n,
+                                                     const nbody_options& options = {}) {
+  return detail::nbody::gravity_bytes<Real>(n, options);
+}
 
 }  // namespace ramify::inline RAMIFY_BUILD

@@ -62,13 +62,13 @@ __global__ void __launch_bounds__(traversal_threads)
 /// \throws cuda_error
 template <class Real>
 void traverse(const spatial_tree_view<Real, 3>& tree, const gravity_scratch<Real>& scratch,
-              const nbody_config& config, const force_arguments<Real>& arguments,
+              const nbody_options& options, const force_arguments<Real>& arguments,
               cudaStream_t stream) {
   const phase_range range("nbody: traverse");
-  with_order(config.order, [&](auto order) {
+  with_order(options.order, [&](auto order) {
     const auto start = [&](const auto& targets) {
       using chosen = std::decay_t<decltype(targets)>;
-      nbody_config criterion = config;
+      nbody_options criterion = options;
       criterion.tolerance *= chosen::tolerance_factor;
       const unsigned bodies = groups_of_block * group_bodies<Real, chosen>::size(targets);
       check(launch(traverse_tree<Real, order, chosen>,

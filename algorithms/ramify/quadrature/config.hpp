@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Configuration, result and report of quadrature(); plain C++.
+/// Options, result and report of quadrature(); plain C++.
 
 #include <array>
 #include <cmath>
@@ -19,10 +19,9 @@ namespace ramify {
 /// The largest number of dimensions of quadrature().
 inline constexpr unsigned max_quadrature_dimensions = 8;
 
-/// Configuration of quadrature(). The tolerance is the larger one of `absolute_tolerance` and
+/// Options of quadrature(). The tolerance is the larger one of `absolute_tolerance` and
 /// `relative_tolerance` times the magnitude of the estimated integral.
-struct quadrature_config {
-  ramify::route route = ramify::route::automatic;
+struct quadrature_options {
   double absolute_tolerance = 0;     ///< finite, at least 0
   double relative_tolerance = 1e-6;  ///< in [0, 1); one of the two must be greater than 0
   /// All regions are split in each round until at least this number of points is evaluated, at most
@@ -31,16 +30,10 @@ struct quadrature_config {
   /// requires. Fewer points are evaluated only if max_evaluations allows no further split of one
   /// region, or if all regions are too short to be split.
   std::size_t min_evaluations = 0;
-  /// The maximum number of points that are evaluated, at least quadrature_points(d). If the run
-  /// allocates its memory, it does so for the regions that it has, not for all that this number
+  /// The maximum number of points that are evaluated, at least quadrature_points(d). A run to which
+  /// no memory is handed in allocates it for the regions that it has, not for all that this number
   /// allows.
   std::size_t max_evaluations = 10'000'000;
-  /// What launches the rounds on the flat route. Automatic: the host, several ahead; a graph if the
-  /// stream is being captured.
-  ramify::flat_loop flat_loop = ramify::flat_loop::automatic;
-  /// The trace to which the grids of the run are added when the run ends, or null. It must outlive
-  /// the run.
-  launch_trace* trace = nullptr;
 };
 
 /// Returns the number of points at which the integrand is evaluated in one region: 23 in one
@@ -53,22 +46,20 @@ struct quadrature_config {
   return 1 + 8 * n + 6 * n * (n - 1) + 4 * n * (n - 1) * (n - 2) / 3 + (1u << n);
 }
 
-/// Checks a configuration. \throws std::invalid_argument naming the field and its range
-inline void validate(const quadrature_config& config) {
+/// Checks options. \throws std::invalid_argument naming the field and its range
+inline void validate(const quadrature_options& options) {
   using detail::check_field;
-  check_enumerator(config.route, "quadrature_config.route");
-  check_enumerator(config.flat_loop, "quadrature_config.flat_loop");
-  const double absolute = config.absolute_tolerance;
-  const double relative = config.relative_tolerance;
-  check_field(std::isfinite(absolute) && absolute >= 0, "quadrature_config.absolute_tolerance",
+  const double absolute = options.absolute_tolerance;
+  const double relative = options.relative_tolerance;
+  check_field(std::isfinite(absolute) && absolute >= 0, "quadrature_options.absolute_tolerance",
               absolute, "finite and at least 0");
-  check_field(relative >= 0 && relative < 1, "quadrature_config.relative_tolerance", relative,
+  check_field(relative >= 0 && relative < 1, "quadrature_options.relative_tolerance", relative,
               "in [0, 1)");
-  check_field(absolute > 0 || relative > 0, "quadrature_config.relative_tolerance", 0,
+  check_field(absolute > 0 || relative > 0, "quadrature_options.relative_tolerance", 0,
               "greater than 0 if absolute_tolerance is 0");
-  check_field(config.min_evaluations <= config.max_evaluations, "quadrature_config.min_evaluations",
-              config.min_evaluations,
-              "at most max_evaluations, which is " + std::to_string(config.max_evaluations));
+  check_field(options.min_evaluations <= options.max_evaluations,
+              "quadrature_options.min_evaluations", options.min_evaluations,
+              "at most max_evaluations, which is " + std::to_string(options.max_evaluations));
 }
 
 /// Why a quadrature ended.

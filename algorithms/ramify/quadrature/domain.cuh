@@ -14,18 +14,18 @@
 
 namespace ramify::detail::quadrature::inline RAMIFY_BUILD {
 
-/// Returns the maximum number of regions that config.max_evaluations allows.
-/// \throws std::invalid_argument if config.max_evaluations is not in the range of d dimensions
+/// Returns the maximum number of regions that options.max_evaluations allows.
+/// \throws std::invalid_argument if options.max_evaluations is not in the range of d dimensions
 template <unsigned d>
-[[nodiscard]] std::size_t max_regions(const quadrature_config& config) {
+[[nodiscard]] std::size_t max_regions(const quadrature_options& options) {
   constexpr std::size_t points = quadrature_points(d);
   const auto refuse = [&](const std::string& range) {
-    throw std::invalid_argument("quadrature_config.max_evaluations is " +
-                                std::to_string(config.max_evaluations) + "; in " +
+    throw std::invalid_argument("quadrature_options.max_evaluations is " +
+                                std::to_string(options.max_evaluations) + "; in " +
                                 std::to_string(d) + " dimensions it must be " + range);
   };
-  if (config.max_evaluations < points) refuse("at least " + std::to_string(points));
-  const std::size_t regions = 1 + (config.max_evaluations / points - 1) / 2;
+  if (options.max_evaluations < points) refuse("at least " + std::to_string(points));
+  const std::size_t regions = 1 + (options.max_evaluations / points - 1) / 2;
   // Each split evaluates two regions, so 2^30 regions take 2^31 - 1 evaluations of a region.
   constexpr std::size_t end = (std::size_t{1} << 31) - 1;
   if (regions >> 30 != 0) refuse("less than " + std::to_string(end * points));

@@ -10,7 +10,9 @@
 #include <ostream>
 #include <ramify/runtime/arguments.hpp>
 #include <ramify/runtime/granularity.hpp>
+#include <ramify/runtime/memory_ref.hpp>
 #include <ramify/runtime/report.hpp>
+#include <stdexcept>
 #include <string_view>
 
 namespace ramify {
@@ -30,6 +32,18 @@ enum class quicksort_strategy {
   return parse_choice<quicksort_strategy>("strategy", text);
 }
 
+/// The order of numbers in the compiled interface; NaN counts as greater than every number.
+enum class sort_order { ascending, descending };
+
+[[nodiscard]] constexpr std::string_view to_string(sort_order o) {
+  return choice_name(o, {"ascending", "descending"});
+}
+
+/// Returns the order of that name. \throws std::invalid_argument naming the choices
+[[nodiscard]] inline sort_order parse_sort_order(std::string_view text) {
+  return parse_choice<sort_order>("order", text);
+}
+
 /// Options of a sort.
 struct quicksort_options {
   quicksort_strategy strategy = quicksort_strategy::sample_sort;
@@ -43,6 +57,15 @@ struct quicksort_options {
   /// 15,360 u32 keys on a GPU. 1: every segment longer than a leaf gets a grid. `sample_sort`
   /// ignores this field, because all segments of a level share grids.
   launch_granularity launches{};
+  /// The maximum device memory of a sort of host memory, in bytes. quicksort_out_of_core() requires
+  /// it. In the compiled interface 0 means no maximum; if not all keys and values fit, they are
+  /// sorted in parts: then as much host memory is allocated as they have, and they are also written
+  /// if the sort fails on the device. quicksort() of <ramify/quicksort.cuh> requires 0.
+  std::size_t device_memory = 0;
+  /// For a sort in parts: host memory of quicksort_out_of_core_temporary_bytes() bytes, aligned to
+  /// 256 bytes, which must not overlap the arrays. Null: it is allocated if it is needed, as pinned
+  /// memory if the keys are in pinned memory. Other sorts require null.
+  void* temporary = nullptr;
 };
 
 /// Checks options. \throws std::invalid_argument naming the field and its range
@@ -52,6 +75,7 @@ inline void validate(const quicksort_options& options) {
   validate(options.launches, "quicksort_options.launches");
   detail::check_field(options.depth_limit <= 255, "quicksort_options.depth_limit",
                       options.depth_limit, "0 (automatic) or in [1, 255]");
+  detail::check_alignment(options.temporary, memory_ref::alignment, "quicksort_options.temporary");
 }
 
 /// What a sort did.
@@ -77,6 +101,24 @@ inline std::ostream& operator<<(std::ostream& out, const quicksort_report& r) {
 }  // namespace ramify
 
 namespace ramify::detail::quicksort {
+
+/// Checks the options of a sort of device memory. \throws std::invalid_argument
+inline void validate_in_place(const quicksort_options& options) {
+  validate(options);
+  check_field(options.device_memory == 0, "quicksort_options.device_memory", options.device_memory,
+              "0 for a sort of device memory");
+  if (options.temporary != nullptr) {
+    throw std::invalid_argument(
+        "quicksort_options.temporary must be null for a sort without a maximum of device memory");
+  }
+}
+
+/// Returns the options of the sorts of device memory in a sort with a maximum of device memory.
+[[nodiscard]] inline quicksort_options in_place_options(quicksort_options options) {
+  options.device_memory = 0;
+  options.temporary = nullptr;
+  return options;
+}
 
 /// Checks that n keys and n values do not overlap. \throws std::invalid_argument
 template <class Key, class Value>

@@ -19,7 +19,8 @@
 ///     merge      1 4 2 3 --> 1 2 out, 3 4 stay;    3 4 5 7 6 9 --> 3 4 5 6 7 9
 ///
 /// So all buckets have the same size, for any keys. While a part is sorted, the next one is copied
-/// to the device, and the previous one to the host: three slots, three streams.
+/// to the device, and the previous one to the host: three slots, three streams, of which the one of
+/// the caller sorts.
 
 #include <algorithm>
 #include <array>
@@ -66,7 +67,7 @@ struct out_of_core_memory {
   using arrays = key_value_arrays<Key, Value>;
 
   out_of_core_memory(memory_layout& memory, const out_of_core_plan& plan,
-                     const quicksort_config& config) {
+                     const quicksort_options& options) {
     for (arrays& slot : slots) {
       slot.keys = memory.take<Key>(plan.run);
       slot.values = memory.take<Value>(arrays::has_values ? plan.run : 0);
@@ -75,29 +76,28 @@ struct out_of_core_memory {
     run_of_sample = memory.take<unsigned>(plan.blocks());
     count = memory.take<unsigned long long>(1);
     scratch = memory.take_scratch(
-        std::max(quicksort_scratch_bytes<Key, Value, Compare>(plan.run, config),
-                 quicksort_scratch_bytes<Key, unsigned, Compare>(plan.blocks(), config)));
+        std::max(quicksort_scratch_bytes<Key, Value, Compare>(plan.run, options),
+                 quicksort_scratch_bytes<Key, unsigned, Compare>(plan.blocks(), options)));
   }
 
   std::array<arrays, 3> slots;
   Key* samples;  ///< of run 0, then of run 1, and so on; later sorted
   unsigned* run_of_sample;
   unsigned long long* count;
-  scratch_memory scratch;  ///< of one sort
+  memory_ref scratch;  ///< of one sort
 };
 
-/// Returns the plan with the longest runs whose device memory is at most `bytes`.
-/// \throws std::invalid_argument naming `field` if there is none
+/// Returns the plan with the longest runs whose device memory is at most options.device_memory.
+/// \throws std::invalid_argument naming the field if there is none
 template <class Key, class Value, class Compare>
-[[nodiscard]] out_of_core_plan plan_out_of_core(std::size_t n, std::size_t bytes,
-                                                const quicksort_config& config, const char* field) {
+[[nodiscard]] out_of_core_plan plan_out_of_core(std::size_t n, const quicksort_options& options) {
   using memory = out_of_core_memory<Key, Value, Compare>;
   // More runs than this would have blocks of a few elements.
   constexpr std::size_t max_runs = 4096;
   const auto bytes_of = [&](std::size_t run) {
-    return layout_bytes<memory>(out_of_core_plan{n, run}, config);
+    return layout_bytes<memory>(out_of_core_plan{n, run}, options);
   };
-  const auto fits = [&](std::size_t run) { return bytes_of(run) <= bytes; };
+  const auto fits = [&](std::size_t run) { return bytes_of(run) <= options.device_memory; };
   // With 64 elements for each run, a block has 8 elements.
   std::size_t low = std::max<std::size_t>((n - 1) / max_runs + 1, 64);
   while (64 * ((n - 1) / low + 1) > low) ++low;
@@ -109,9 +109,10 @@ template <class Key, class Value, class Compare>
     if (fits(run)) low = run;
   }
   if (!fits(low)) {
-    throw std::invalid_argument(std::string(field) + " is " + std::to_string(bytes) +
-                                " bytes; a sort of " + std::to_string(n) +
-                                " elements needs at least " + std::to_string(least));
+    throw std::invalid_argument("quicksort_options.device_memory is " +
+                                std::to_string(options.device_memory) + " bytes; a sort of " +
+                                std::to_string(n) + " elements needs at least " +
+                                std::to_string(least));
   }
   std::size_t high = std::max(low, n) + 1;  // no run needs to be longer than n
   while (high - low > 1) {
@@ -148,25 +149,25 @@ class out_of_core_sort {
   using order = sort_order<Key, Compare>;
 
  public:
-  /// `data` and `temporary` are host arrays of plan.n elements.
-  out_of_core_sort(const out_of_core_plan& plan, const arrays& data, const arrays& temporary,
-                   Compare compare, const quicksort_config& config)
+  /// `data` and `temporary` are host arrays of plan.n elements. `options` are those of each part.
+  /// Waits for earlier work in the caller's stream, which may write the arrays.
+  out_of_core_sort(const run_setup& setup, const out_of_core_plan& plan, const arrays& data,
+                   const arrays& temporary, Compare compare, const quicksort_options& options)
       : plan_(plan),
         data_(data),
         temporary_(temporary),
         compare_(compare),
-        config_(config),
-        bytes_(layout_bytes<memory>(plan, config)),
-        allocation_(bytes_, sorting_.get()),
-        layout_(allocation_.data()),
-        device_(layout_, plan, config) {
-    sorting_.synchronize();  // the memory is allocated before the other streams use it
+        options_(options),
+        sorting_(setup.stream),
+        memory_(setup.given, setup.stream, setup.algorithm, plan, options),
+        of_part_(setup.of_part(device_.scratch)) {
+    check(cudaStreamSynchronize(sorting_), "waiting for earlier work in the stream");
   }
   out_of_core_sort(const out_of_core_sort&) = delete;
   out_of_core_sort& operator=(const out_of_core_sort&) = delete;
   ~out_of_core_sort() {
-    for (const host_stream* stream : {&arriving_, &sorting_, &leaving_}) {
-      static_cast<void>(cudaStreamSynchronize(stream->get()));  // an error was thrown before
+    for (const cudaStream_t stream : {arriving_.get(), sorting_, leaving_.get()}) {
+      static_cast<void>(cudaStreamSynchronize(stream));  // an error was thrown before
     }
   }
 
@@ -175,7 +176,7 @@ class out_of_core_sort {
     sort_runs();
     if (plan_.runs() > 1) merge_runs();
     report_.keys = plan_.n;
-    report_.scratch_bytes = bytes_;
+    report_.scratch_bytes = memory_.scratch.size();
     return report_;
   }
 
@@ -225,9 +226,9 @@ class out_of_core_sort {
       }
       if (i == 0) continue;
       slot& current = slots_[(i - 1) % 3];
-      current.arrived.block(sorting_.get());
+      current.arrived.block(sorting_);
       const range complete = sort(i - 1, current.elements);
-      current.sorted.record(sorting_.get());
+      current.sorted.record(sorting_);
       current.sorted.block(leaving_.get());
       leave(at(current.elements, complete.begin), complete.size);
       current.left.record(leaving_.get());
@@ -238,11 +239,9 @@ class out_of_core_sort {
   void sort_on_device(const arrays& elements, std::size_t n) {
     quicksort_report part;
     if constexpr (arrays::has_values) {
-      part = quicksort_pairs(elements.keys, elements.values, n, compare_, sorting_.get(), config_,
-                             device_.scratch);
+      part = quicksort_pairs(elements.keys, elements.values, n, compare_, options_, of_part_);
     } else {
-      part =
-          ramify::quicksort(elements.keys, n, compare_, sorting_.get(), config_, device_.scratch);
+      part = ramify::quicksort(elements.keys, n, compare_, options_, of_part_);
     }
     add(part);
   }
@@ -268,7 +267,7 @@ class out_of_core_sort {
           const std::size_t n = plan_.size_of_run(i);
           sort_on_device(elements, n);
           const std::size_t first = i * plan_.blocks_of_run(0);
-          runtime::launch_each(take_samples<Key>, plan_.blocks_of_run(i), sorting_.get(),
+          runtime::launch_each(take_samples<Key>, plan_.blocks_of_run(i), sorting_,
                                "taking samples", elements.keys, plan_.blocks_of_run(i),
                                plan_.block(), static_cast<unsigned>(i), device_.samples + first,
                                device_.run_of_sample + first);
@@ -284,11 +283,10 @@ class out_of_core_sort {
   /// Sorts the samples. Returns the number of the run of each.
   std::vector<unsigned> sort_samples() {
     std::vector<unsigned> runs(plan_.blocks());
-    add(quicksort_pairs(device_.samples, device_.run_of_sample, runs.size(), compare_,
-                        sorting_.get(), config_, device_.scratch));
-    copy_to_host(runs.data(), device_.run_of_sample, runs.size() * sizeof(unsigned),
-                 sorting_.get());
-    sorting_.synchronize();
+    add(quicksort_pairs(device_.samples, device_.run_of_sample, runs.size(), compare_, options_,
+                        of_part_));
+    copy_to_host(runs.data(), device_.run_of_sample, runs.size() * sizeof(unsigned), sorting_);
+    check(cudaStreamSynchronize(sorting_), "reading the runs of samples");
     return runs;
   }
 
@@ -344,7 +342,7 @@ class out_of_core_sort {
   void move_kept(const arrays& to, const arrays& from, std::size_t n) {
     if (n == 0) return;
     const auto move = [&](void* target, const void* source, std::size_t bytes) {
-      check(cudaMemcpyAsync(target, source, bytes, cudaMemcpyDefault, sorting_.get()),
+      check(cudaMemcpyAsync(target, source, bytes, cudaMemcpyDefault, sorting_),
             "moving elements to the next bucket");
     };
     move(to.keys, from.keys, n * sizeof(Key));
@@ -355,12 +353,12 @@ class out_of_core_sort {
   std::size_t complete_elements(std::size_t bucket, const Key* keys, std::size_t n) {
     const std::size_t end = (bucket + 1) * plan_.blocks_of_bucket();
     if (end >= plan_.blocks()) return n;
-    check(launch(count_complete<Key, order>, {1, 1}, sorting_.get(), keys, n,
-                 device_.samples + end - 1, order{compare_}, device_.count)
+    check(launch(count_complete<Key, order>, {1, 1}, sorting_, keys, n, device_.samples + end - 1,
+                 order{compare_}, device_.count)
               .code(),
           "counting complete elements");
     ++report_.host_grids;
-    const std::size_t complete = read_back(device_.count, sorting_.get(), "counting elements");
+    const std::size_t complete = read_back(device_.count, sorting_, "counting elements");
     // Only a comparator that is not a strict weak order leaves more.
     return std::max(complete, n - std::min(n, plan_.max_kept()));
   }
@@ -368,12 +366,12 @@ class out_of_core_sort {
   const out_of_core_plan plan_;
   const arrays data_, temporary_;
   const Compare compare_;
-  const quicksort_config config_;
-  const std::size_t bytes_;
-  host_stream arriving_, sorting_, leaving_;
-  device_buffer<std::byte> allocation_;
-  memory_layout layout_;
-  memory device_;
+  const quicksort_options options_;
+  host_stream arriving_, leaving_;
+  const cudaStream_t sorting_;
+  run_memory<memory> memory_;
+  const memory& device_ = memory_.parts;
+  const environment of_part_;
   std::array<slot, 3> slots_{slot{device_.slots[0]}, slot{device_.slots[1]},
                              slot{device_.slots[2]}};
   quicksort_report report_;

@@ -117,17 +117,6 @@ point_bounds<Real, dim> read_checked_bounds(const point_bounds<Real, dim>* parti
                               "] has a coordinate that is NaN or infinite");
 }
 
-/// Returns the bounds of n > 0 points: see checked_bounds().
-template <class Real, int dim>
-point_bounds<Real, dim> find_checked_bounds(const point<Real, dim>* points, std::size_t n,
-                                            const char* name, cudaStream_t stream,
-                                            const trace_ticket& trace = {}) {
-  const device_buffer<point_bounds<Real, dim>> partial(bounds_blocks(n), stream);
-  const device_buffer<unsigned> arrived(1, stream);
-  launch_find_bounds(points, n, partial.data(), arrived.data(), stream, trace);
-  return read_checked_bounds(partial.data(), name, stream);
-}
-
 }  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD
 
 namespace ramify::inline RAMIFY_BUILD {
@@ -141,7 +130,11 @@ namespace ramify::inline RAMIFY_BUILD {
 template <class Real, int dim>
 box<Real, dim> checked_bounds(const point<Real, dim>* points, std::size_t n, const char* name,
                               cudaStream_t stream, const trace_ticket& trace = {}) {
-  return detail::spatial_tree::find_checked_bounds(points, n, name, stream, trace).bounds;
+  using namespace detail::spatial_tree;
+  const device_buffer<point_bounds<Real, dim>> partial(bounds_blocks(n), stream);
+  const device_buffer<unsigned> arrived(1, stream);
+  launch_find_bounds(points, n, partial.data(), arrived.data(), stream, trace);
+  return read_checked_bounds(partial.data(), name, stream).bounds;
 }
 
 }  // namespace ramify::inline RAMIFY_BUILD

@@ -18,73 +18,125 @@
 /// nothing, and finish() runs them again.
 
 #include <cstddef>
+#include <memory>
 #include <optional>
+#include <ramify/runtime/started_run.cuh>
 #include <ramify/spatial_tree/build_stages.cuh>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
+namespace ramify::inline RAMIFY_BUILD {
+
+template <class Real, int dim>
+class spatial_tree;
+
+}  // namespace ramify::inline RAMIFY_BUILD
+
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
-/// A tree, and the memory that it owns.
+/// A tree, and the memory that it owns, which is none if the caller passed memory.
 template <class Real, int dim>
 struct built_tree {
   spatial_tree_view<Real, dim> view{};
-  device_buffer<std::byte> points_memory;
-  device_buffer<std::byte> nodes_memory;
+  std::optional<scratch_space> points_memory;
+  std::optional<scratch_space> nodes_memory;
   spatial_tree_report report;
 };
 
-/// One build. It must not be moved.
+/// The sizes that determine the memory of a build.
+struct build_sizes {
+  std::size_t n;
+  spatial_tree_options options;
+  bool has_tree;  ///< whether the tree is at the beginning of the memory
+
+  [[nodiscard]] std::size_t nodes() const { return reserved_nodes(n, options); }
+};
+
+/// The parts of the memory of a build.
 template <class Real, int dim>
-class build_run {
+struct build_memory {
   using arrays = tree_arrays<Real, dim>;
-  using scratch_of_nodes = node_scratch<Real, dim>;
+
+  build_memory(memory_layout& memory, const build_sizes& sizes)
+      : points(memory.take<std::byte>(sizes.has_tree ? points_bytes(sizes.n) : 0)),
+        tree_nodes(memory.take<std::byte>(sizes.has_tree ? nodes_bytes(sizes.nodes()) : 0)),
+        sorted(memory, sizes.n),
+        nodes(memory, sizes.n, sizes.nodes(), sizes.options) {}
+
+  [[nodiscard]] static std::size_t points_bytes(std::size_t n) {
+    return arrays().take_points(nullptr, n);
+  }
+  [[nodiscard]] static std::size_t nodes_bytes(std::size_t count) {
+    return arrays().take_nodes(nullptr, count);
+  }
+  /// Returns the tree in this memory, for kernels that follow the build in its stream.
+  [[nodiscard]] spatial_tree_view<Real, dim> view(const build_sizes& sizes) const {
+    arrays tree;
+    tree.take_points(points, sizes.n);
+    tree.take_nodes(tree_nodes, nodes.nodes);
+    return tree.view(static_cast<std::uint32_t>(sizes.n), nodes.nodes, &nodes.progress->built);
+  }
+  /// Returns the size of a tree, in bytes.
+  [[nodiscard]] static std::size_t tree_bytes(const build_sizes& sizes) {
+    return points_bytes(sizes.n) + nodes_bytes(sizes.nodes());
+  }
+
+  std::byte* points;  ///< of the tree, if the caller passed memory
+  std::byte* tree_nodes;
+  sort_scratch<Real, dim> sorted;
+  node_scratch<Real, dim> nodes;
+};
+
+/// One build.
+template <class Real, int dim>
+class build_run final
+    : public memory_run<ramify::spatial_tree<Real, dim>, build_memory<Real, dim>> {
+  using base = memory_run<ramify::spatial_tree<Real, dim>, build_memory<Real, dim>>;
+  using arrays = tree_arrays<Real, dim>;
+  using sizes_of = build_memory<Real, dim>;
 
  public:
-  /// Returns the size of the scratch memory, in bytes. \throws cuda_error
-  [[nodiscard]] static std::size_t scratch_bytes(std::size_t n, const spatial_tree_config& config) {
-    return layout_bytes<build_memory>(n, reserved_nodes(n, config), config);
-  }
-  /// Returns the size of the memory for the tree, in bytes.
-  [[nodiscard]] static std::size_t tree_bytes(std::size_t n, const spatial_tree_config& config) {
-    return points_bytes(n) + nodes_bytes(reserved_nodes(n, config));
+  /// Chooses the route, and puts the build into the stream. Asynchronous, unless input.may_wait.
+  /// \throws std::invalid_argument for bad memory; unavailable; cuda_error; std::length_error
+  [[nodiscard]] static std::unique_ptr<build_run> start(run_setup& setup,
+                                                        const build_input<Real, dim>& input) {
+    const phase_range range("spatial_tree: start build");
+    setup.prefer_host("the host launches grids in the size of each level");
+    setup.choose_route(1, plans_of_build(input.n, dim, input.options, setup.by_host()));
+    return std::make_unique<build_run>(setup, input);
   }
 
-  /// Puts the build into the stream. Asynchronous. Memory that is not given comes from the
-  /// stream-ordered pool. \throws unavailable, cuda_error
-  build_run(const build_input<Real, dim>& input, const scratch_memory& tree)
-      : input_(input),
-        nodes_(reserved_nodes(input.n, input.config)),
-        given_(static_cast<std::byte*>(tree.data)),
-        memory_(input.setup.given, input.stream(), input.setup.algorithm, input.n, nodes_,
-                input.config),
-        points_memory_(given_ == nullptr ? points_bytes(input.n) : 0, input.stream()),
-        nodes_memory_(given_ == nullptr ? nodes_bytes(nodes_) : 0, input.stream()) {
-    const std::size_t points =
-        tree_.take_points(given_ == nullptr ? points_memory_.data() : given_, input.n);
-    tree_.take_nodes(given_ == nullptr ? nodes_memory_.data() : given_ + points, nodes_);
-    stages_.emplace(input_, tree_, sorted(), memory_.parts.nodes);
-    start();
+  build_run(const run_setup& setup, const build_input<Real, dim>& input)
+      : base(setup, build_sizes{input.n, input.options, setup.given.data() != nullptr}),
+        input_(input),
+        nodes_(reserved_nodes(input.n, input.options)),
+        is_given_(setup.given.data() != nullptr) {
+    if (!is_given_) {
+      points_memory_ = own_memory(sizes_of::points_bytes(input_.n));
+      nodes_memory_ = own_memory(sizes_of::nodes_bytes(nodes_));
+    }
+    tree_.take_points(is_given_ ? this->parts.points : points_memory_->data(), input_.n);
+    tree_.take_nodes(is_given_ ? this->parts.tree_nodes : nodes_memory_->data(), nodes_);
+    stages_.emplace(input_, this->choices, tree_, sorted(), this->parts.nodes);
+    launch();
   }
-  build_run(const build_run&) = delete;
-  build_run& operator=(const build_run&) = delete;
 
   /// Returns the tree, for kernels that follow in the stream.
   [[nodiscard]] spatial_tree_view<Real, dim> view() const { return stages_->view(); }
 
+ private:
   /// Waits for the build, completes it, and returns the tree.
   /// \throws std::invalid_argument if a point is not finite; std::length_error if the tree has too
-  ///         many nodes for the given memory; std::logic_error while the stream is being captured;
-  ///         cuda_error, device_launch_error
-  [[nodiscard]] built_tree<Real, dim> finish() {
-    const phase_range range("spatial_tree: finish build");
+  ///         many nodes for the given memory; cuda_error; device_launch_error
+  ramify::spatial_tree<Real, dim> finish() override {
     built_tree<Real, dim> result;
     const run_report sort = sort_.get();
     static_cast<run_report&>(result.report) = stages_->finish();
     add_part(result.report, sort, "the sort");
     result.report.points = input_.n;
-    result.report.scratch_bytes = memory_.scratch.size() + nodes_memory_.size();
+    result.report.scratch_bytes =
+        this->memory.scratch.size() + (is_given_ ? 0 : nodes_memory_->size());
     // A tree whose nodes are published is complete. Otherwise the host continues.
     build_progress progress = stages_->read_progress();
     if (progress.built == 0) progress = continue_build(progress, result.report);
@@ -95,68 +147,60 @@ class build_run {
       result.view.bounds.upper.x[axis] = static_cast<Real>(progress.upper[axis]);
     }
     result.view.least_nonzero = static_cast<Real>(progress.least_nonzero);
-    if (given_ == nullptr) compact(result);
-    check(cudaStreamSynchronize(input_.stream()), "waiting for the tree");
+    if (!is_given_) compact(result);
+    check(cudaStreamSynchronize(stream()), "waiting for the tree");
     stages_->control().read_trace();
-    return result;
+    return ramify::spatial_tree<Real, dim>(std::move(result));
   }
 
- private:
-  struct build_memory {
-    build_memory(memory_layout& memory, std::size_t n, std::size_t max_nodes,
-                 const spatial_tree_config& config)
-        : sorted(memory, n, config), nodes(memory, n, max_nodes, config) {}
-    sort_scratch<Real, dim> sorted;
-    scratch_of_nodes nodes;
-  };
+  [[nodiscard]] cudaStream_t stream() const { return this->choices.stream; }
+  [[nodiscard]] const sort_scratch<Real, dim>& sorted() const { return this->parts.sorted; }
 
-  [[nodiscard]] const sort_scratch<Real, dim>& sorted() const { return memory_.parts.sorted; }
+  /// Allocates memory for the tree, from the resource of the environment or from the pool.
+  [[nodiscard]] scratch_space own_memory(std::size_t bytes) const {
+    return {this->choices.given, bytes, stream(), this->choices.algorithm};
+  }
 
-  static std::size_t points_bytes(std::size_t n) { return arrays().take_points(nullptr, n); }
-  static std::size_t nodes_bytes(std::size_t count) { return arrays().take_nodes(nullptr, count); }
-
-  void start() {
-    const phase_range range("spatial_tree: start build");
+  void launch() {
     run_control& control = stages_->control();
-    launch_find_bounds(input_.points, input_.n, sorted().found, sorted().arrived, input_.stream(),
+    launch_find_bounds(input_.points, input_.n, sorted().found, sorted().arrived, stream(),
                        control.ticket());
     control.count_grids(1, 0);
     stages_->put(encode_points<Real, dim>, input_.n, "computing the Morton codes", input_.points,
                  input_.n, sorted().found, sorted().codes.array());
-    sort_.start(sorted().codes, input_.n, input_.config, input_.stream(),
-                input_.may_wait ? &control : nullptr);
+    sort_.start(sorted().codes, input_.n, this->choices, input_.may_wait ? &control : nullptr);
     stages_->start(sort_.has_runs());
   }
 
   /// Runs the stages that did nothing because an earlier stage was incomplete. Returns the progress
   /// of the complete build.
   build_progress continue_build(build_progress progress, spatial_tree_report& report) {
-    (void)read_checked_bounds(sorted().found, "spatial_tree: points", input_.stream());
+    (void)read_checked_bounds(sorted().found, "spatial_tree: points", stream());
     if (progress.unsorted != 0) {
       // Complete the sort. The later stages use the same memory.
-      sort_.complete(sorted().codes, input_.n, input_.stream());
-      progress = build_again(memory_.parts.nodes, report);
+      sort_.complete(sorted().codes, input_.n, stream());
+      progress = build_again(this->parts.nodes, report);
     } else if (progress.node_count <= nodes_) {
       report.host_grids += stages_->publish();
     }
     if (progress.node_count <= nodes_) return progress;
-    if (given_ != nullptr) {
+    if (is_given_) {
       throw std::length_error("spatial_tree: the tree has more than " + std::to_string(nodes_) +
-                              " nodes: set spatial_tree_config.max_nodes; 2n nodes suffice");
+                              " nodes: set spatial_tree_options.max_nodes; 2n nodes suffice");
     }
     // Build the nodes in memory that suffices for any points.
     nodes_ = 2 * std::size_t{input_.n};
-    nodes_memory_ = device_buffer<std::byte>(nodes_bytes(nodes_), input_.stream());
-    tree_.take_nodes(nodes_memory_.data(), nodes_);
-    const run_memory<scratch_of_nodes> larger({}, input_.stream(), "spatial_tree", input_.n, nodes_,
-                                              input_.config);
-    report.scratch_bytes += larger.scratch.size() + nodes_memory_.size();
+    nodes_memory_ = own_memory(sizes_of::nodes_bytes(nodes_));
+    tree_.take_nodes(nodes_memory_->data(), nodes_);
+    const run_memory<node_scratch<Real, dim>> larger(
+        this->choices.given, stream(), this->choices.algorithm, input_.n, nodes_, input_.options);
+    report.scratch_bytes += larger.scratch.size() + nodes_memory_->size();
     return build_again(larger.parts, report);
   }
 
   /// Runs the stages after the sort again.
-  build_progress build_again(const scratch_of_nodes& memory, spatial_tree_report& report) {
-    node_stages<Real, dim> stages(input_, tree_, sorted(), memory);
+  build_progress build_again(const node_scratch<Real, dim>& memory, spatial_tree_report& report) {
+    node_stages<Real, dim> stages(input_, this->choices, tree_, sorted(), memory);
     stages.start(false);
     add_part(report, stages.finish());
     const build_progress progress = stages.read_progress();
@@ -174,13 +218,12 @@ class build_run {
   void compact(built_tree<Real, dim>& result) {
     const std::size_t count = result.view.node_count;
     result.points_memory = std::move(points_memory_);
-    result.nodes_memory = device_buffer<std::byte>(nodes_bytes(count), input_.stream());
+    result.nodes_memory = own_memory(sizes_of::nodes_bytes(count));
     arrays exact;
-    exact.take_nodes(result.nodes_memory.data(), count);
+    exact.take_nodes(result.nodes_memory->data(), count);
     const auto copy = [&](auto* to, const auto* from) {
-      check(
-          cudaMemcpyAsync(to, from, count * sizeof *to, cudaMemcpyDeviceToDevice, input_.stream()),
-          "copying a tree's nodes");
+      check(cudaMemcpyAsync(to, from, count * sizeof *to, cudaMemcpyDeviceToDevice, stream()),
+            "copying a tree's nodes");
     };
     copy(exact.nodes, tree_.nodes);
     copy(exact.parents, tree_.parents);
@@ -190,13 +233,27 @@ class build_run {
 
   build_input<Real, dim> input_;
   std::size_t nodes_;  // capacity of the memory, in nodes
-  std::byte* given_;   // memory for the tree, or null
-  run_memory<build_memory> memory_;
-  device_buffer<std::byte> points_memory_;
-  device_buffer<std::byte> nodes_memory_;
+  bool is_given_;      // whether the caller passed memory, which has the tree
+  std::optional<scratch_space> points_memory_;
+  std::optional<scratch_space> nodes_memory_;
   arrays tree_;
   std::optional<node_stages<Real, dim>> stages_;
   code_sort<dim> sort_;
+};
+
+/// A build over no points.
+template <class Real, int dim>
+class empty_build final : public started_run<ramify::spatial_tree<Real, dim>> {
+ public:
+  using started_run<ramify::spatial_tree<Real, dim>>::started_run;
+
+ private:
+  ramify::spatial_tree<Real, dim> finish() override {
+    built_tree<Real, dim> none;
+    static_cast<run_report&>(none.report) =
+        report_of_this_build({route::flat, "a tree without points has no nodes"});
+    return ramify::spatial_tree<Real, dim>(std::move(none));
+  }
 };
 
 }  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD

@@ -34,20 +34,21 @@ struct box_fold {
 };
 
 /// Returns the launches and waits of a build of `n` points on each route, without the root's grid,
-/// which the host launches on either route.
-inline route_plans plans_of_build(std::size_t n, int dim, const spatial_tree_config& config) {
+/// which the host launches on either route. `by_host` is whether it also launches the levels.
+inline route_plans plans_of_build(std::size_t n, int dim, const spatial_tree_options& options,
+                                  bool by_host) {
   // Device: one grid per large node, 0.27 us each, although many launches overlap: 10^7 points took
   // 1.25 ms longer (H200).
-  const double tasks = double(n) / config.block_points + 1;
+  const double tasks = double(n) / options.block_points + 1;
   const double levels = std::log2(tasks) / dim;
-  route_plan device = plan_of_levels(levels, config.streams);
+  route_plan device = plan_of_levels(levels, options.streams);
   device.host_launches = 1;  // the drain
   device.extra_us = 0.27 * tasks;
   // Flat: the host launches the levels ahead, and reads the list and the status back once; an
   // iteration of the graph is two levels.
-  const route_plan flat = config.flat_loop == flat_loop::graph
-                              ? route_plan{.graph_iterations = levels / 2 + 1, .graph_loops = 1}
-                              : route_plan{.host_launches = levels + 1, .host_round_trips = 2};
+  const route_plan flat = by_host
+                              ? route_plan{.host_launches = levels + 1, .host_round_trips = 2}
+                              : route_plan{.graph_iterations = levels / 2 + 1, .graph_loops = 1};
   return {flat, device, route::flat};
 }
 
@@ -58,16 +59,13 @@ inline unsigned levels_of_tasks(std::uint32_t n, int dim, unsigned block_points)
   return static_cast<unsigned>(std::ceil(std::log2(double(n) / block_points) / dim)) + 1;
 }
 
-/// The points of a build, and how it is run.
+/// The points of a build, and its options.
 template <class Real, int dim>
 struct build_input {
   const point<Real, dim>* points;
   std::uint32_t n;  ///< more than 0
-  spatial_tree_config config;
-  runtime::run_setup setup;
+  spatial_tree_options options;
   bool may_wait;  ///< whether the start of the build may wait for the stream
-
-  [[nodiscard]] cudaStream_t stream() const { return setup.stream; }
 };
 
 /// The arrays of a tree.
@@ -106,10 +104,10 @@ struct sort_scratch {
   unsigned* arrived;               ///< in find_bounds()
   typename code_sort<dim>::scratch codes;
 
-  sort_scratch(memory_layout& memory, std::size_t n, const spatial_tree_config& config)
+  sort_scratch(memory_layout& memory, std::size_t n)
       : found(memory.take<point_bounds<Real, dim>>(bounds_blocks(n))),
         arrived(memory.take<unsigned>(1)),
-        codes(memory, static_cast<std::uint32_t>(n), config) {}
+        codes(memory, static_cast<std::uint32_t>(n)) {}
 };
 
 /// Scratch memory of the recursion over n points and `nodes` nodes, and of the grids around it.
@@ -125,9 +123,9 @@ struct node_scratch {
   std::byte* control;
 
   node_scratch(memory_layout& memory, std::size_t n, std::size_t max_nodes,
-               const spatial_tree_config& config)
+               const spatial_tree_options& options)
       : nodes(max_nodes),
-        block_points(std::min(config.block_points, context::queue_size * (config.leaf_size + 1))),
+        block_points(std::min(options.block_points, context::queue_size * (options.leaf_size + 1))),
         // Tasks that wait at the same time have different parents, of which none is an ancestor of
         // another. Each parent has more than block_points points.
         max_tasks(n / block_points + 1),
@@ -144,23 +142,24 @@ class node_stages {
 
  public:
   /// The memory must outlive this object. \throws cuda_error
-  node_stages(const build_input<Real, dim>& input, const tree_arrays<Real, dim>& tree,
-              const sort_scratch<Real, dim>& sorted, const node_scratch<Real, dim>& scratch)
+  node_stages(const build_input<Real, dim>& input, const runtime::run_choices& choices,
+              const tree_arrays<Real, dim>& tree, const sort_scratch<Real, dim>& sorted,
+              const node_scratch<Real, dim>& scratch)
       : input_(input),
         tree_(tree),
         found_(sorted.found),
-        control_(scratch.control, input.setup),
+        control_(scratch.control, choices),
         context_{sorted.codes.array(),
                  tree.nodes,
                  tree.parents,
                  scratch.arrived,
                  scratch.progress,
                  scratch.nodes,
-                 input.config.leaf_size,
+                 input.options.leaf_size,
                  scratch.block_points,
                  levels_of_tasks(input.n, dim, scratch.block_points)},
         recursion_(scratch.lists, scratch.max_tasks, control_, context::threads, 0,
-                   input.config.streams, context_, {}, input.setup.loop) {}
+                   input.options.streams, context_, {}, choices.loop) {}
   node_stages(const node_stages&) = delete;
   node_stages& operator=(const node_stages&) = delete;
 
@@ -168,8 +167,8 @@ class node_stages {
   /// \throws unavailable, cuda_error
   void start(bool has_runs) {
     const phase_range range("spatial_tree: start nodes");
-    clear_memory(context_.progress, 1, input_.stream(), "clearing the progress of a build");
-    clear_memory(context_.arrived, context_.capacity, input_.stream(),
+    clear_memory(context_.progress, 1, control_.stream(), "clearing the progress of a build");
+    clear_memory(context_.arrived, context_.capacity, control_.stream(),
                  "clearing the nodes' counters");
     if (has_runs) {
       put(sort_runs<dim>, input_.n, "sorting runs of codes", context_.codes, input_.n,
@@ -185,10 +184,10 @@ class node_stages {
   /// Launches the grids after the recursion, and returns their number. Asynchronous.
   /// \throws cuda_error
   unsigned publish() const {
-    launch_each(publish_nodes<Real, dim>, 1, input_.stream(), "publishing the nodes", context_,
+    launch_each(publish_nodes<Real, dim>, 1, control_.stream(), "publishing the nodes", context_,
                 recursion_.state(), found_, control_.ticket());
     return 1 + reduce_bottom_up(view(), box_fold<Real, dim>{tree_.points, tree_.nodes},
-                                input_.stream(), control_.ticket(), context_.arrived);
+                                control_.stream(), control_.ticket(), context_.arrived);
   }
 
   /// Waits for the recursion and completes it. Returns the report of the stages.
@@ -207,7 +206,7 @@ class node_stages {
 
   /// Waits, and returns the progress of the build. \throws cuda_error
   [[nodiscard]] build_progress read_progress() const {
-    return read_back(context_.progress, input_.stream(), "reading the progress of a build");
+    return read_back(context_.progress, control_.stream(), "reading the progress of a build");
   }
 
   [[nodiscard]] run_control& control() { return control_; }
@@ -216,7 +215,7 @@ class node_stages {
   template <class... Parameters, class... Arguments>
   void put(void (*kernel)(Parameters...), std::uint32_t n, const char* doing,
            const Arguments&... arguments) {
-    launch_each(kernel, n, input_.stream(), doing, arguments..., control_.ticket());
+    launch_each(kernel, n, control_.stream(), doing, arguments..., control_.ticket());
     control_.count_grids(1, 0);
   }
 

@@ -72,7 +72,7 @@ template <class Key>
 struct radix_sort_scratch {
   Key* keys;
   std::uint32_t* ids;
-  scratch_memory sort;
+  memory_ref sort;
 
   radix_sort_scratch(memory_layout& memory, std::uint32_t n, int bits)
       : keys(memory.take<Key>(n)),
@@ -96,7 +96,7 @@ class code_sort {
     radix_sort_scratch<std::uint64_t> sort;
     code_statistics* sampled;
 
-    scratch(memory_layout& memory, std::uint32_t n, const spatial_tree_config&)
+    scratch(memory_layout& memory, std::uint32_t n)
         : codes(memory.take<std::uint64_t>(n)),
           ids(memory.take<std::uint32_t>(n)),
           sort(memory, n, bits),
@@ -107,8 +107,9 @@ class code_sort {
   /// Puts the sort into the stream. If `control` is not null and n is at least least_sampled, it
   /// samples the codes, waits for the stream, and counts the sample's grid in `control`. Otherwise
   /// asynchronous. \throws cuda_error
-  void start(const scratch& memory, std::uint32_t n, const spatial_tree_config&,
-             cudaStream_t stream, run_control* control = nullptr) {
+  void start(const scratch& memory, std::uint32_t n, const runtime::run_choices& choices,
+             run_control* control = nullptr) {
+    cudaStream_t stream = choices.stream;
     const code_statistics sampled = control != nullptr && n >= least_sampled
                                         ? sample(memory, n, stream, *control)
                                         : code_statistics{1, 1};
@@ -128,8 +129,8 @@ class code_sort {
 
  private:
   static void sort(const scratch& memory, std::uint32_t n, key_bits by, cudaStream_t stream) {
-    std::size_t bytes = memory.sort.sort.bytes;
-    radix_sort<std::uint64_t>(memory.sort.sort.data, bytes, {memory.codes, memory.sort.keys},
+    std::size_t bytes = memory.sort.sort.bytes();
+    radix_sort<std::uint64_t>(memory.sort.sort.data(), bytes, {memory.codes, memory.sort.keys},
                               {memory.ids, memory.sort.ids}, n, by, stream);
   }
   /// Runs sample_codes() and waits for it. The table is in the memory of the sort.
@@ -157,39 +158,35 @@ class code_sort {
   /// Scratch memory for n points.
   struct scratch {
     morton_code* codes;
-    scratch_memory sort;
+    memory_ref sort;
 
-    scratch(memory_layout& memory, std::uint32_t n, const spatial_tree_config& config)
+    scratch(memory_layout& memory, std::uint32_t n)
         : codes(memory.take<morton_code>(n)),
-          sort(
-              memory.take_scratch(quicksort_scratch_bytes<morton_code, no_value, morton_code::less>(
-                  n, sort_config(config)))) {}
+          sort(memory.take_scratch(
+              quicksort_scratch_bytes<morton_code, no_value, morton_code::less>(n))) {}
     [[nodiscard]] point_codes array() const { return {codes}; }
   };
 
   /// Puts the sort into the stream. Asynchronous. \throws cuda_error
-  void start(const scratch& memory, std::uint32_t n, const spatial_tree_config& config,
-             cudaStream_t stream, const run_control* = nullptr) {
-    run_ = quicksort_async(memory.codes, n, morton_code::less{}, stream, sort_config(config),
-                           memory.sort);
+  void start(const scratch& memory, std::uint32_t n, const runtime::run_choices& choices,
+             const run_control* = nullptr) {
+    run_.emplace(
+        quicksort_async(memory.codes, n, morton_code::less{}, choices.of_part(memory.sort)));
   }
   /// Returns false: the quicksort is a sort by all bits, and ends early for codes in order.
   [[nodiscard]] bool has_runs() const { return false; }
   void complete(const scratch&, std::uint32_t, cudaStream_t) const {
   }  ///< does nothing: get() completes the sort
   /// Waits for the sort, completes it, and returns its report. \throws cuda_error
-  [[nodiscard]] run_report get() { return run_->get(); }
-
- private:
-  static quicksort_config sort_config(const spatial_tree_config& config) {
-    quicksort_config sort;
-    sort.route = config.route;
-    sort.flat_loop = config.flat_loop;
-    sort.trace = config.trace;
-    return sort;
+  [[nodiscard]] const run_report& get() {
+    if (run_) report_ = run_->get();
+    run_.reset();
+    return report_;
   }
 
-  std::optional<quicksort_run<morton_code, no_value, morton_code::less>> run_;
+ private:
+  std::optional<async_run<quicksort_report>> run_;  // empty after get()
+  run_report report_;
 };
 
 #endif
@@ -198,18 +195,20 @@ class code_sort {
 /// Adds the scratch memory of the sort to a report, and on the CPU executor its grids.
 /// \throws cuda_error
 inline void sort_queries(std::uint32_t* codes, std::uint32_t* order, std::size_t n,
-                         cudaStream_t stream, run_report& report) {
+                         const runtime::run_choices& query, run_report& report) {
 #if RAMIFY_ON_CUDA
   using pairs = radix_sort_scratch<std::uint32_t>;
   const auto count = static_cast<std::uint32_t>(n);
   constexpr int bits = 32;
-  const run_memory<pairs> memory({}, stream, "spatial_tree: query", count, bits);
-  std::size_t bytes = memory.parts.sort.bytes;
-  radix_sort<std::uint32_t>(memory.parts.sort.data, bytes, {codes, memory.parts.keys},
-                            {order, memory.parts.ids}, count, {0, bits}, stream);
+  const run_memory<pairs> memory(query.given, query.stream, query.algorithm, count, bits);
+  std::size_t bytes = memory.parts.sort.bytes();
+  radix_sort<std::uint32_t>(memory.parts.sort.data(), bytes, {codes, memory.parts.keys},
+                            {order, memory.parts.ids}, count, {0, bits}, query.stream);
   report.scratch_bytes += memory.scratch.size();
 #else
-  const auto sorted = quicksort_pairs(codes, order, n, ascending{}, stream, {.route = route::flat});
+  environment env = query.of_part(query.given);
+  env.route = route::flat;
+  const auto sorted = quicksort_pairs(codes, order, n, ascending{}, env);
   report.host_grids += sorted.host_grids;
   report.scratch_bytes += sorted.scratch_bytes;
 #endif

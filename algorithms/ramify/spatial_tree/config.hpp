@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// Configuration and report of the build of a spatial tree, and configuration of queries; plain
-/// C++.
+/// Options and reports of spatial trees: of the build, of queries, and of clusters; plain C++.
 
 #include <array>
 #include <cstddef>
@@ -35,8 +34,8 @@ enum class query_method {
   return "?";
 }
 
-/// Configuration of queries.
-struct spatial_query_config {
+/// Options of queries.
+struct spatial_query_options {
   /// Whether queries in another order are sorted along the Morton curve for the time of the call,
   /// so that neighboring threads have neighboring queries. The results stay in the caller's order.
   /// Threads of the CPU executor process the queries in the caller's order.
@@ -55,25 +54,13 @@ struct spatial_query_config {
 /// The label of a point that is in no cluster.
 inline constexpr std::uint32_t no_cluster = 0xffffffffu;
 
-/// Configuration of a search for clusters.
-struct spatial_cluster_config {
-  /// Minimum number of points in the ball around a core point, itself included; 1 or more. With 1,
-  /// clusters are the friends of friends.
-  std::uint32_t min_points = 1;
-  query_method ball_method = query_method::automatic;
-  std::array<double, 3> period{};  ///< of a periodic box: see spatial_query_config::period
-};
-
-/// Checks the configuration. \throws std::invalid_argument naming the field and its range
-inline void validate(const spatial_cluster_config& config) {
-  detail::check_field(config.min_points >= 1, "spatial_cluster_config.min_points",
-                      config.min_points, "1 or more");
-  check_enumerator(config.ball_method, "spatial_cluster_config.ball_method");
+/// Checks options. \throws std::invalid_argument naming the field
+inline void validate(const spatial_query_options& options) {
+  check_enumerator(options.ball_method, "spatial_query_options.ball_method");
 }
 
-/// Configuration of a build. The facade adds the backend: spatial_tree_options.
-struct spatial_tree_config {
-  ramify::route route = ramify::route::automatic;
+/// Options of a build.
+struct spatial_tree_options {
   /// Maximum number of points of a leaf, in [1, 1024]. A small number makes the tree deep; a large
   /// number makes the scans of leaves long.
   unsigned leaf_size = 16;
@@ -84,35 +71,25 @@ struct spatial_tree_config {
   child_streams streams = child_streams::fire_and_forget;
   /// Number of nodes for which memory is reserved. 0 selects 8 n / leaf_size + 1024, which suffices
   /// for most inputs; 2 n suffices for any. A tree with more nodes is built again in more memory.
-  /// If the caller passed the memory, get() throws std::length_error instead.
+  /// If the caller passed the memory, std::length_error is thrown instead.
   std::size_t max_nodes = 0;
-  /// What launches the levels of the flat route. Host: the host launches the levels that evenly
-  /// distributed points have, and reads the sizes of further levels.
-  /// Graph: a CUDA graph with a WHILE node launches grids of a fixed size, so that no stage waits
-  /// for the host. Automatic: the host, or the graph if the stream is being captured.
-  ramify::flat_loop flat_loop = ramify::flat_loop::automatic;
-  /// The grids of the build are added to this trace when the build is complete; null: no trace. It
-  /// must outlive the build. Queries are not traced.
-  launch_trace* trace = nullptr;
 };
 
-/// Checks the configuration. \throws std::invalid_argument naming the field and its range
-inline void validate(const spatial_tree_config& config) {
-  check_enumerator(config.route, "spatial_tree_config.route");
-  check_enumerator(config.flat_loop, "spatial_tree_config.flat_loop");
-  check_enumerator(config.streams, "spatial_tree_config.streams");
-  detail::check_field(config.leaf_size >= 1 && config.leaf_size <= 1024,
-                      "spatial_tree_config.leaf_size", config.leaf_size, "in [1, 1024]");
-  detail::check_field(config.block_points >= 1 && config.block_points <= 65536,
-                      "spatial_tree_config.block_points", config.block_points, "in [1, 65536]");
+/// Checks options. \throws std::invalid_argument naming the field and its range
+inline void validate(const spatial_tree_options& options) {
+  check_enumerator(options.streams, "spatial_tree_options.streams");
+  detail::check_field(options.leaf_size >= 1 && options.leaf_size <= 1024,
+                      "spatial_tree_options.leaf_size", options.leaf_size, "in [1, 1024]");
+  detail::check_field(options.block_points >= 1 && options.block_points <= 65536,
+                      "spatial_tree_options.block_points", options.block_points, "in [1, 65536]");
 }
 
 /// Returns the number of nodes that a build of n points reserves memory for. A tree has fewer than
 /// 2n nodes: at least one point is in each leaf, and every inner node has two or more children.
 [[nodiscard]] constexpr std::size_t reserved_nodes(std::size_t n,
-                                                   const spatial_tree_config& config) {
+                                                   const spatial_tree_options& options) {
   const std::size_t wanted =
-      config.max_nodes == 0 ? 8 * n / config.leaf_size + 1024 : config.max_nodes;
+      options.max_nodes == 0 ? 8 * n / options.leaf_size + 1024 : options.max_nodes;
   return wanted < 2 * n ? wanted : 2 * n;
 }
 

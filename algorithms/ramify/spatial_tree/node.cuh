@@ -49,7 +49,7 @@ struct spatial_shape {
 /// A tree in device memory, as a kernel argument. Node 0 is the root; an empty tree has no nodes.
 ///
 /// A kernel may be launched before the host has read the number of nodes. Then `node_count` is an
-/// upper bound, and `built` points to the number: see spatial_tree_run::view().
+/// upper bound, and `built` points to the number: see spatial_tree_view_in().
 template <class Real, int dim>
 struct spatial_tree_view {
   const spatial_node<Real, dim>* nodes;

@@ -13,7 +13,7 @@
 ///
 /// Queries    n < 2^32 finite points in device memory, in any order. On a GPU they are sorted along
 ///            the Morton curve, unless the queries of a warp are close together already or
-///            config.sort is false. The points of the tree, which all_nearest_neighbors() takes,
+///            options.sort is false. The points of the tree, which all_nearest_neighbors() takes,
 ///            are in this order.
 /// Ball       closed: it contains the points p with distance2(query, p) <= radius * radius,
 ///            computed in Real. geometry.cuh states the arithmetic; brute force can get the same
@@ -27,15 +27,17 @@
 ///            difference for the same query, and may count as 0 if less than 2^-135 (2^-1046) of
 ///            it. Without a scale this holds for less than 2^-63 (2^-511) and 2^-75 (2^-538).
 ///            Squared distances of neighbors that are not in the range of Real become infinity or
-///            0, in the right order; with config.squared = false the distances are right.
-/// Period     config.period: the edges of a periodic box. Distances are those to the nearest image.
+///            0, in the right order; with options.squared = false the distances are right.
+/// Period     options.period: the edges of a periodic box. Distances are those to the nearest image.
 ///            Each point is found at most once. A query outside of [upper - period,
 ///            lower + period], for the corners of the box around the points, is moved by periods,
 ///            with one rounding.
 /// Results    in device memory; they must not overlap the input. Ids are indices into the caller's
 ///            points. The results are the same on every run, route, schedule and backend.
-/// Stream     earlier work in the stream is ordered before the call. Every call waits for the
-///            stream.
+/// Stream     environment::stream: earlier work in it is ordered before the call. Every call waits
+///            for it, so a graph cannot capture a query.
+/// Refused    fields of the environment that queries do not use: handed-in memory, a trace, the
+///            device route, a graph's loop and a launch limit.
 /// Launches   one grid checks the queries, one computes their codes, and one grid is launched per
 ///            pass over the tree, with one thread per query; in addition the grids of the sort. On
 ///            a GPU these are CUB's, and radius_list() also calls CUB's device scan: the report
@@ -44,8 +46,9 @@
 ///            3.6 KB) of local memory on a GPU, which the driver reserves for all resident threads.
 ///            Or a warp visits it for 32 balls, in 4.8 KB of shared memory (3D double: 7 KB).
 /// Scratch    64 KB for the bounds of the queries; 8 bytes per query for codes and order, on a GPU
-///            unless config.sort is false; and the scratch memory of a sort, if there is one:
-///            about 9 bytes per query on a GPU. From Ramify's stream-ordered pool.
+///            unless options.sort is false; and the scratch memory of a sort, if there is one:
+///            about 9 bytes per query on a GPU. From the resource environment::memory, or from
+///            Ramify's stream-ordered pool.
 /// Errors     std::invalid_argument for a null array, k == 0, capacity == 0, a negative or NaN
 ///            radius, and for a NaN or an infinity in a query (the message names it), before any
 ///            result is written; cuda_error.
@@ -57,8 +60,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <ramify/runtime/scan.cuh>
-#include <ramify/spatial_tree/config.hpp>
 #include <ramify/spatial_tree/nearest.cuh>
+#include <ramify/spatial_tree/config.hpp>
 #include <ramify/spatial_tree/query_call.cuh>
 #include <type_traits>
 
@@ -83,18 +86,24 @@ namespace ramify::inline RAMIFY_BUILD {
 /// \param queries  n points in device memory
 /// \param radius   of all balls, 0 or more
 /// \param counts   n counts in device memory
-/// Waits for `stream`. Scratch: see above.
+/// Waits for the stream. Scratch: see above.
 /// \throws std::invalid_argument, cuda_error
 template <class Real, int dim>
 run_report radius_count(const spatial_tree_view<Real, dim>& tree, const point<Real, dim>* queries,
                         std::size_t n, std::type_identity_t<Real> radius, std::uint32_t* counts,
-                        cudaStream_t stream = nullptr, const spatial_query_config& config = {}) {
-  detail::spatial_tree::query_call call("radius_count", tree, n, stream, config);
+                        const spatial_query_options& options, const environment& env = {}) {
+  detail::spatial_tree::query_call call("radius_count", tree, n, options, env);
   call.check_radius(radius);
   call.check_result(counts, "counts");
   call.run_pass(tree, call.check_queries(queries, true), radius,
                 detail::spatial_tree::count_pass{counts});
   return call.finish();
+}
+template <class Real, int dim>
+run_report radius_count(const spatial_tree_view<Real, dim>& tree, const point<Real, dim>* queries,
+                        std::size_t n, std::type_identity_t<Real> radius, std::uint32_t* counts,
+                        const environment& env = {}) {
+  return radius_count(tree, queries, n, radius, counts, spatial_query_options{}, env);
 }
 
 /// The points in many balls, in device memory. The list of ball i is ids[offsets[i]] to
@@ -109,27 +118,29 @@ struct device_neighbor_lists {
 /// A first pass counts the points; the lists are then allocated from the stream-ordered pool.
 /// \param queries  n points in device memory
 /// \param radius   of all balls, 0 or more
-/// \return lists whose memory is freed in `stream`, which must outlive them
-/// Waits for `stream` several times. Scratch: see above, and 4 bytes per query.
+/// \return lists whose memory is freed in the stream, which must outlive them
+/// Waits for the stream several times. Scratch: see above, and 4 bytes per query.
 /// \throws std::invalid_argument, cuda_error
 template <class Real, int dim>
 device_neighbor_lists radius_list(const spatial_tree_view<Real, dim>& tree,
                                   const point<Real, dim>* queries, std::size_t n,
-                                  std::type_identity_t<Real> radius, cudaStream_t stream = nullptr,
-                                  const spatial_query_config& config = {}) {
-  detail::spatial_tree::query_call call("radius_list", tree, n, stream, config);
+                                  std::type_identity_t<Real> radius,
+                                  const spatial_query_options& options,
+                                  const environment& env = {}) {
+  detail::spatial_tree::query_call call("radius_list", tree, n, options, env);
   call.check_radius(radius);
   const auto batch = call.check_queries(queries, true);
   // 1. Count the points of each list.
-  const device_buffer<std::uint32_t> counts(n + 1, stream);
-  clear_memory(counts.data() + n, 1, stream, "writing the end of the counts");
+  const auto counts = call.allocate<std::uint32_t>(n + 1);
+  clear_memory(counts.data() + n, 1, call.stream(), "writing the end of the counts");
   call.run_pass(tree, batch, radius, detail::spatial_tree::count_pass{counts.data()});
   // 2. Each list begins where the one before it ends.
   device_neighbor_lists lists;
-  lists.offsets = device_buffer<std::uint64_t>(n + 1, stream);
-  detail::scan_counts(counts.data(), n + 1, lists.offsets.data(), stream);
+  lists.offsets = device_buffer<std::uint64_t>(n + 1, call.stream());
+  detail::scan_counts(counts.data(), n + 1, lists.offsets.data(), call.stream());
   lists.ids = device_buffer<std::uint32_t>(
-      read_back(lists.offsets.data() + n, stream, "reading the length of the lists"), stream);
+      read_back(lists.offsets.data() + n, call.stream(), "reading the length of the lists"),
+      call.stream());
   // 3. Write the lists.
   if (lists.ids.size() > 0) {
     call.run_pass(
@@ -139,6 +150,12 @@ device_neighbor_lists radius_list(const spatial_tree_view<Real, dim>& tree,
   lists.report = call.finish();
   lists.report.scratch_bytes += n * sizeof(std::uint32_t);
   return lists;
+}
+template <class Real, int dim>
+device_neighbor_lists radius_list(const spatial_tree_view<Real, dim>& tree,
+                                  const point<Real, dim>* queries, std::size_t n,
+                                  std::type_identity_t<Real> radius, const environment& env = {}) {
+  return radius_list(tree, queries, n, radius, spatial_query_options{}, env);
 }
 
 /// The result of radius_rows(), in device memory: n rows of `capacity` ids, and n counts.
@@ -155,26 +172,33 @@ struct radius_row_arrays {
 /// \param radius   of all balls, 0 or more
 /// \param rows     the result; the capacity is in [1, 2^31 - 1]
 /// \return a report with the number of rows that are not complete
-/// Waits for `stream`. Scratch: see above. \throws std::invalid_argument, cuda_error
+/// Waits for the stream. Scratch: see above. \throws std::invalid_argument, cuda_error
 template <class Real, int dim>
 radius_rows_report radius_rows(const spatial_tree_view<Real, dim>& tree,
                                const point<Real, dim>* queries, std::size_t n,
                                std::type_identity_t<Real> radius, const radius_row_arrays& rows,
-                               cudaStream_t stream = nullptr,
-                               const spatial_query_config& config = {}) {
-  detail::spatial_tree::query_call call("radius_rows", tree, n, stream, config);
+                               const spatial_query_options& options, const environment& env = {}) {
+  detail::spatial_tree::query_call call("radius_rows", tree, n, options, env);
   call.check_radius(radius);
   call.check_row("capacity", rows.capacity);
   call.check_result(rows.ids, "ids");
   call.check_result(rows.counts, "counts");
-  const device_buffer<unsigned long long> truncated(1, stream);
-  clear_memory(truncated.data(), 1, stream, "clearing the number of truncated rows");
+  const auto truncated = call.allocate<unsigned long long>(1);
+  clear_memory(truncated.data(), 1, call.stream(), "clearing the number of truncated rows");
   call.run_pass(
       tree, call.check_queries(queries, true), radius,
       detail::spatial_tree::row_pass{tree.ids, rows.ids, rows.counts,
                                      static_cast<std::uint32_t>(rows.capacity), truncated.data()});
-  const auto found = read_back(truncated.data(), stream, "reading the number of truncated rows");
+  const auto found =
+      read_back(truncated.data(), call.stream(), "reading the number of truncated rows");
   return {call.finish(), found};
+}
+template <class Real, int dim>
+radius_rows_report radius_rows(const spatial_tree_view<Real, dim>& tree,
+                               const point<Real, dim>* queries, std::size_t n,
+                               std::type_identity_t<Real> radius, const radius_row_arrays& rows,
+                               const environment& env = {}) {
+  return radius_rows(tree, queries, n, radius, rows, spatial_query_options{}, env);
 }
 
 /// Finds the k points nearest to each query, sorted by distance, then by id. If the tree has fewer
@@ -184,18 +208,24 @@ radius_rows_report radius_rows(const spatial_tree_view<Real, dim>& tree,
 ///                    result
 /// \param ids         n rows of k ids in device memory
 /// \param distances2  n rows of k squared distances in device memory, or distances: see
-///                    config.squared
-/// Waits for `stream`. \throws std::invalid_argument, cuda_error
+///                    options.squared
+/// Waits for the stream. \throws std::invalid_argument, cuda_error
 template <class Real, int dim>
 run_report nearest(const spatial_tree_view<Real, dim>& tree, const point<Real, dim>* queries,
                    std::size_t n, std::size_t k, std::uint32_t* ids, Real* distances2,
-                   cudaStream_t stream = nullptr, const spatial_query_config& config = {}) {
-  detail::spatial_tree::query_call call("nearest", tree, n, stream, config);
+                   const spatial_query_options& options, const environment& env = {}) {
+  detail::spatial_tree::query_call call("nearest", tree, n, options, env);
   call.check_row("k", k);
   return detail::spatial_tree::run_nearest(
       call, tree,
-      {call.check_queries(queries, false), static_cast<unsigned>(k), false, config.squared}, ids,
+      {call.check_queries(queries, false), static_cast<unsigned>(k), false, options.squared}, ids,
       distances2);
+}
+template <class Real, int dim>
+run_report nearest(const spatial_tree_view<Real, dim>& tree, const point<Real, dim>* queries,
+                   std::size_t n, std::size_t k, std::uint32_t* ids, Real* distances2,
+                   const environment& env = {}) {
+  return nearest(tree, queries, n, k, ids, distances2, spatial_query_options{}, env);
 }
 
 /// Finds the k nearest neighbors of every point of the tree, sorted by distance, then by id. Row i
@@ -205,22 +235,29 @@ run_report nearest(const spatial_tree_view<Real, dim>& tree, const point<Real, d
 /// \param exclude_self  a point is not its own neighbor; copies of it are neighbors
 /// \param ids           a row of k ids per point, in device memory
 /// \param distances2    a row of k squared distances per point, in device memory, or distances: see
-///                      config.squared
-/// Waits for `stream`. \throws std::invalid_argument, cuda_error
+///                      options.squared
+/// Waits for the stream. \throws std::invalid_argument, cuda_error
 template <class Real, int dim>
 run_report all_nearest_neighbors(const spatial_tree_view<Real, dim>& tree, std::size_t k,
                                  bool exclude_self, std::uint32_t* ids, Real* distances2,
-                                 cudaStream_t stream = nullptr,
-                                 const spatial_query_config& config = {}) {
-  detail::spatial_tree::query_call call("all_nearest_neighbors", tree, tree.point_count, stream,
-                                        config);
+                                 const spatial_query_options& options,
+                                 const environment& env = {}) {
+  detail::spatial_tree::query_call call("all_nearest_neighbors", tree, tree.point_count, options,
+                                        env);
   call.check_row("k", k);
   return detail::spatial_tree::run_nearest(call, tree,
                                            {{nullptr, nullptr, tree.point_count},
                                             static_cast<unsigned>(k),
                                             exclude_self,
-                                            config.squared},
+                                            options.squared},
                                            ids, distances2);
+}
+template <class Real, int dim>
+run_report all_nearest_neighbors(const spatial_tree_view<Real, dim>& tree, std::size_t k,
+                                 bool exclude_self, std::uint32_t* ids, Real* distances2,
+                                 const environment& env = {}) {
+  return all_nearest_neighbors(tree, k, exclude_self, ids, distances2, spatial_query_options{},
+                               env);
 }
 
 }  // namespace ramify::inline RAMIFY_BUILD

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <ramify/runtime/launch_each.cuh>
 #include <ramify/runtime/phase_range.cuh>
 #include <ramify/runtime/run_control.cuh>
@@ -63,20 +64,42 @@ __global__ void encode_queries(const point<Real, dim>* queries, unsigned long lo
   if (threadIdx.x == 0) atomicAdd(ranges, of_block);
 }
 
+/// An array in the scratch memory of a query.
+template <class T>
+class query_array {
+ public:
+  query_array(std::size_t count, const runtime::run_choices& query)
+      : memory_(query.given, count * sizeof(T), query.stream, query.algorithm) {}
+  [[nodiscard]] T* data() const { return static_cast<T*>(memory_.data()); }
+
+ private:
+  scratch_space memory_;
+};
+
 /// The host side of one call over n queries: checks, launches, and the report.
 class query_call {
  public:
-  /// The queries are the points of the tree, unless check_queries() is called with others.
-  /// \throws std::invalid_argument if the build of `tree` may be incomplete, or for a bad field of
-  ///         `config`
+  /// The queries are the points of the tree, unless check_queries() is called with others. `name`
+  /// must outlive this object.
+  /// \throws std::invalid_argument if the build of `tree` may be incomplete, for a bad field of
+  ///         `options`, or for a field of `env` that queries do not use; unavailable; cuda_error
   template <class Real, int dim>
   query_call(const char* name, const spatial_tree_view<Real, dim>& tree, std::size_t n,
-             cudaStream_t stream, const spatial_query_config& config)
-      : name_(name), n_(n), stream_(stream), config_(config) {
-    check_enumerator(config.ball_method, "spatial_query_config.ball_method");
+             const spatial_query_options& options, const environment& env)
+      : setup_(name, env), n_(n), options_(options) {
+    validate(options);
+    check_environment(env);
     if (tree.built != nullptr) fail("the build of the tree may be incomplete: call get() first");
-    check_periods(config_.period, tree.bounds, name_);
-    report_.pending_launch_limit = *current_launch_limits().pending_launches;
+    check_periods(options_.period, tree.bounds, setup_.algorithm);
+    report_.pending_launch_limit = setup_.limit;
+  }
+
+  [[nodiscard]] cudaStream_t stream() const { return setup_.stream; }
+
+  /// Allocates `count` > 0 objects of scratch memory. \throws cuda_error
+  template <class T>
+  [[nodiscard]] query_array<T> allocate(std::size_t count) const {
+    return {count, setup_};
   }
 
   /// Checks that all queries are finite, and returns them with the order in which threads process
@@ -86,9 +109,12 @@ class query_call {
   query_batch<Real, dim> check_queries(const point<Real, dim>* queries, bool are_balls) {
     if (n_ >> 32 != 0) fail("n must be less than 2^32");
     if (n_ == 0) return {queries, nullptr, 0};
-    const std::string field = name_ + ": queries";
+    const std::string field = named("queries");
     check_device_access(queries, field.c_str());
-    const auto found = find_checked_bounds(queries, n_, field.c_str(), stream_);
+    const auto partial = allocate<point_bounds<Real, dim>>(bounds_blocks(n_));
+    const auto arrived = allocate<unsigned>(1);
+    launch_find_bounds(queries, n_, partial.data(), arrived.data(), stream(), {});
+    const auto found = read_checked_bounds(partial.data(), field.c_str(), stream());
     const box<Real, dim>& bounds = found.bounds;
     ++report_.host_grids;
     for (int axis = 0; axis < dim; ++axis) {
@@ -99,9 +125,9 @@ class query_call {
     are_own_ = false;
     // Threads of the CPU executor do not need the order.
     const bool needs_order =
-        RAMIFY_ON_CUDA || (are_balls && config_.ball_method == query_method::packets);
-    if (config_.sort && needs_order) order_along_curve(queries, bounds);
-    return {queries, order_.data(), n_};
+        RAMIFY_ON_CUDA || (are_balls && options_.ball_method == query_method::packets);
+    if (options_.sort && needs_order) order_along_curve(queries, bounds);
+    return {queries, order_ ? order_->data() : nullptr, n_};
   }
   template <class Real>
   void check_radius(Real radius) const {
@@ -114,7 +140,7 @@ class query_call {
   }
   template <class T>
   void check_result(const T* array, const char* field) const {
-    if (n_ > 0) check_device_access(array, (name_ + ": " + field).c_str());
+    if (n_ > 0) check_device_access(array, named(field).c_str());
   }
 
   /// Launches `kernel` with one thread for each query, in whole warps, if there are any.
@@ -167,9 +193,9 @@ class query_call {
     } else {
       search(chosen.scaled);
     }
-    if (n_ == 0 || !chosen.is_plain || config_.squared) return;
+    if (n_ == 0 || !chosen.is_plain || options_.squared) return;
     const std::size_t elements = n_ * batch.k;
-    launch_each(take_roots<Real>, elements, stream_, "taking roots of distances", distances2,
+    launch_each(take_roots<Real>, elements, stream(), "taking roots of distances", distances2,
                 static_cast<unsigned long long>(elements));
     ++report_.host_grids;
   }
@@ -177,7 +203,7 @@ class query_call {
   /// Launches `kernel` with one thread for each of m > 0 items, in whole warps. \throws cuda_error
   template <class... Parameters, class... Arguments>
   void run_each(void (*kernel)(Parameters...), std::size_t m, const Arguments&... arguments) {
-    launch_each(kernel, (m + 31) / 32 * 32, stream_, "querying a spatial tree", arguments...);
+    launch_each(kernel, (m + 31) / 32 * 32, stream(), "querying a spatial tree", arguments...);
     ++report_.host_grids;
   }
 
@@ -191,7 +217,7 @@ class query_call {
 
   /// Waits for the stream and returns the report.
   run_report finish() {
-    check(cudaStreamSynchronize(stream_), "waiting for the queries of a spatial tree");
+    check(cudaStreamSynchronize(stream()), "waiting for the queries of a spatial tree");
     return report_;
   }
 
@@ -207,20 +233,44 @@ class query_call {
       queries.lower.x[axis] = static_cast<Real>(lower_[axis]);
       queries.upper.x[axis] = static_cast<Real>(upper_[axis]);
     }
-    return {queries, tree.bounds, least, config_.period};
+    return {queries, tree.bounds, least, options_.period};
   }
 
   /// Returns whether warps visit the tree for the balls. Few queries of a large tree are too far
   /// apart: a packet would visit several times as many nodes as its queries.
   [[nodiscard]] bool uses_packets(std::size_t points_of_tree) const {
-    if (config_.ball_method != query_method::automatic) {
-      return config_.ball_method == query_method::packets;
+    if (options_.ball_method != query_method::automatic) {
+      return options_.ball_method == query_method::packets;
     }
     return is_along_curve_ && n_ >= points_of_tree / 4;
   }
 
+  /// Refuses what a query does not use. \throws std::invalid_argument
+  void check_environment(const environment& env) const {
+    if (setup_.captured) {
+      throw unavailable(named("a graph cannot capture a query, which waits for its stream"));
+    }
+    if (env.memory.data() != nullptr) {
+      fail("environment.memory is memory; a query allocates from a resource or from the pool");
+    }
+    if (env.route == route::device) {
+      fail("environment.route is device; queries launch no grids from kernels");
+    }
+    if (env.flat_loop == flat_loop::graph) {
+      fail("environment.flat_loop is graph; queries have no loop");
+    }
+    if (env.trace != nullptr) fail("environment.trace is not null; queries record no grids");
+    if (env.pending_launches != 0) {
+      fail("environment.pending_launches is not 0; queries launch no grids from kernels");
+    }
+  }
+
+  [[nodiscard]] std::string named(const std::string& what) const {
+    return std::string(setup_.algorithm) + ": " + what;
+  }
+
   [[noreturn]] void fail(const std::string& what) const {
-    throw std::invalid_argument(name_ + ": " + what);
+    throw std::invalid_argument(named(what));
   }
 
   /// Launches `kernel` with one thread for each query, and with threads beyond the last one that
@@ -228,7 +278,7 @@ class query_call {
   template <unsigned threads, class... Parameters, class... Arguments>
   void launch_in_whole_blocks(void (*kernel)(Parameters...), const char* doing,
                               const Arguments&... arguments) {
-    launch_each<threads>(kernel, (n_ + threads - 1) / threads * threads, stream_, doing,
+    launch_each<threads>(kernel, (n_ + threads - 1) / threads * threads, stream(), doing,
                          arguments...);
     ++report_.host_grids;
   }
@@ -238,31 +288,30 @@ class query_call {
   /// any queries.
   template <class Real, int dim>
   void order_along_curve(const point<Real, dim>* queries, const box<Real, dim>& bounds) {
-    const device_buffer<std::uint32_t> codes(n_, stream_);
-    const device_buffer<unsigned long long> ranges(1, stream_);
-    order_ = device_buffer<std::uint32_t>(n_, stream_);
-    clear_memory(ranges.data(), 1, stream_, "clearing a sum");
+    const auto codes = allocate<std::uint32_t>(n_);
+    const auto ranges = allocate<unsigned long long>(1);
+    order_.emplace(n_, setup_);
+    clear_memory(ranges.data(), 1, stream(), "clearing a sum");
     launch_in_whole_blocks<encoding_threads>(
         encode_queries<Real, dim>, "computing the codes of queries", queries,
-        static_cast<unsigned long long>(n_), bounds, codes.data(), order_.data(), ranges.data());
+        static_cast<unsigned long long>(n_), bounds, codes.data(), order_->data(), ranges.data());
     report_.scratch_bytes = n_ * 2 * sizeof(std::uint32_t);
     is_along_curve_ = true;
     constexpr unsigned long long longest = 1ULL << 32;
     constexpr std::size_t queries_of_32_warps = 1024;
-    if (read_back(ranges.data(), stream_, "reading the order of the queries") <=
+    if (read_back(ranges.data(), stream(), "reading the order of the queries") <=
         (2 + n_ / queries_of_32_warps) * longest) {
-      order_ = {};
+      order_.reset();
       return;
     }
-    sort_queries(codes.data(), order_.data(), n_, stream_, report_);
+    sort_queries(codes.data(), order_->data(), n_, setup_, report_);
   }
 
   phase_range range_{"spatial_tree: query"};
-  std::string name_;
+  runtime::run_setup setup_;
   std::size_t n_;
-  cudaStream_t stream_;
-  spatial_query_config config_;
-  device_buffer<std::uint32_t> order_;
+  spatial_query_options options_;
+  std::optional<query_array<std::uint32_t>> order_;
   bool are_own_ = true;  // the queries are the points of the tree
   double lower_[3]{};    // corners of the box around other queries
   double upper_[3]{};

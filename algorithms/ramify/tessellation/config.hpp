@@ -50,14 +50,8 @@ struct mesh_triangle {
 /// The maximum magnitude of a coordinate: squares of distances do not overflow.
 inline constexpr double max_control_coordinate = 1e100;
 
-/// Options of tessellations: the configuration of the traversal that divides the pieces, the
-/// backend and its launch limit, and the accuracy. The header templates use neither `backend` nor
-/// `pending_launches`.
-struct tessellation_options : traverse_config {
-  ramify::backend backend = ramify::backend::automatic;
-  /// Pending-launch limit of the backend during the call; 0 leaves it unchanged. The report states
-  /// the limit that was granted. No other thread may launch grids during the call.
-  std::size_t pending_launches = 0;
+/// Options of tessellations: those of the traversal that divides the pieces, and the accuracy.
+struct tessellation_options : traverse_options {
   /// Maximum distance of the curve from its polyline, or of the surface from its mesh, in units of
   /// the control points. In [1e-100, 1e100].
   double flatness = 0.01;
@@ -69,8 +63,7 @@ struct tessellation_options : traverse_config {
 
 /// Checks options. \throws std::invalid_argument naming the field and its range
 inline void validate(const tessellation_options& options) {
-  validate(static_cast<const traverse_config&>(options));
-  check_enumerator(options.backend, "tessellation_options.backend");
+  validate(static_cast<const traverse_options&>(options));
   // The comparison is false for NaN.
   const bool in_range = options.flatness >= 1e-100 && options.flatness <= 1e100;
   detail::check_field(in_range, "tessellation_options.flatness", options.flatness,

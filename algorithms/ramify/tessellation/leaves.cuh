@@ -80,12 +80,13 @@ struct leaf_list {
 };
 
 /// Lists all leaves of a tree. If there are more than `expected`, a second traversal lists them.
-/// Adds its grids and counts to the report. Waits for the stream.
+/// Adds its grids and counts to the report. Waits for the stream of `env`.
 /// \throws std::length_error if there are more than `most` leaves; as traverse()
 template <class Tree>
 leaf_list<Tree> find_leaves(const Tree& tree, std::size_t expected, std::size_t most,
-                            cudaStream_t stream, const tessellation_options& options,
+                            const tessellation_options& options, const environment& env,
                             tessellation_report& report) {
+  const auto stream = env.stream.as<cudaStream_t>();
   const device_buffer<unsigned long long> listed(1, stream);
   leaf_list<Tree> list;
   for (list.count = expected;;) {
@@ -95,8 +96,8 @@ leaf_list<Tree> find_leaves(const Tree& tree, std::size_t expected, std::size_t 
     clear_memory(listed.data(), 1, stream, "clearing the number of leaves");
     const list_leaves<Tree> visit{tree, list.leaves.data(), capacity, listed.data()};
     const bounded_tree<Tree> bounded{tree, listed.data(), most};
-    const auto all = ramify::traverse(tree.root(), bounded, visit, add_leaves{}, leaf_count{0, 0},
-                                      stream, options);
+    const auto all =
+        ramify::traverse(tree.root(), bounded, visit, add_leaves{}, leaf_count{0, 0}, options, env);
     if (report.traversals++ == 0) {
       static_cast<traverse_report&>(report) = all.report;
     } else {

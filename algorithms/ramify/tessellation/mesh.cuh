@@ -173,8 +173,8 @@ welded_corners weld_corners(tessellation_call& call, const bicubic_patch* patche
               welded.slot_of.data(), first_corners.data(), count, welded.vertices.data(),
               slots.data());
   add_part(call.report,
-           quicksort_pairs(welded.vertices.data(), slots.data(), count, by_coordinates{}, stream,
-                           call.sort_config()),
+           quicksort_pairs(welded.vertices.data(), slots.data(), count, by_coordinates{},
+                           call.of_part()),
            "the sort of the vertices");
   call.launch("numbering the vertices", number_vertices<unsigned>, count, slots.data(), count,
               table);
@@ -192,7 +192,7 @@ inline device_buffer<mesh_triangle> triangles_of(tessellation_call& call,
   clear_memory(degenerate.data(), 1, stream, "clearing the number of degenerate triangles");
   call.launch("writing the triangles", write_triangles<mesh_triangle>, n, corners.slot_of.data(),
               corners.vertex_in.data(), n, all.data(), degenerate.data());
-  add_part(call.report, ramify::quicksort(all.data(), n, by_vertices{}, stream, call.sort_config()),
+  add_part(call.report, ramify::quicksort(all.data(), n, by_vertices{}, call.of_part()),
            "the sort of the triangles");
   call.report.degenerate =
       read_back(degenerate.data(), stream, "reading the number of degenerate triangles");

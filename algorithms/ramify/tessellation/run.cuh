@@ -8,9 +8,10 @@
 #include <ramify/quicksort.cuh>
 #include <ramify/runtime/launch_each.cuh>
 #include <ramify/runtime/phase_range.cuh>
-#include <ramify/runtime/run_control.cuh>
+#include <ramify/runtime/run_setup.cuh>
 #include <ramify/tessellation/config.hpp>
 #include <ramify/tessellation/leaves.cuh>
+#include <stdexcept>
 #include <string>
 
 namespace ramify::detail::tessellation::inline RAMIFY_BUILD {
@@ -53,33 +54,33 @@ __global__ void check_shapes(const Shape* shapes, std::size_t n, double flatness
 /// One call over n curves or patches. It waits for the stream.
 class tessellation_call {
  public:
-  /// `options` must outlive the call.
+  /// Sets the limits of the environment until destruction. `options` must outlive the call.
   /// \throws std::invalid_argument for a bad argument; std::logic_error while the stream is being
-  ///         captured; cuda_error
+  ///         captured; unavailable, cuda_error
   template <class Shape>
   tessellation_call(const char* name, const char* array, const Shape* shapes, std::size_t n,
-                    cudaStream_t stream, const tessellation_options& options)
-      : stream_(stream), options_(options), recorder_(options.trace, stream) {
-    validate(options);
+                    const tessellation_options& options, const environment& env)
+      : choices_(checked_choices(name, n, options, env)),
+        options_(options),
+        recorder_(env.trace, stream()) {
+    require_not_captured(stream(), name);
     const std::string field = std::string(name) + ": " + array;
-    check_field(n < (std::size_t{1} << 31) - 1, std::string(name) + ": n", n, "less than 2^31 - 1");
-    require_not_captured(stream, name);
     if (n == 0) {
       static_cast<run_report&>(report) =
           report_of_this_build({route::flat, std::string("there are no ") + array});
       return;
     }
     check_device_access(shapes, field.c_str());
-    const device_buffer<shape_check> on_device(1, stream);
-    clear_memory(on_device.data(), 1, stream, "clearing a check");
+    const device_buffer<shape_check> on_device(1, stream());
+    clear_memory(on_device.data(), 1, stream(), "clearing a check");
     launch("checking the control points", check_shapes<Shape>, n, shapes, n, options.flatness,
            options.max_depth, on_device.data());
-    const shape_check found = read_back(on_device.data(), stream, "checking the control points");
+    const shape_check found = read_back(on_device.data(), stream(), "checking the control points");
     expected_pieces_ = found.expected_pieces;
     if (found.n_minus_first_invalid == 0) return;
     const std::size_t i = n - found.n_minus_first_invalid;
     refuse_shape(field.c_str(), i,
-                 read_back(shapes + i, stream, "reading an invalid control point"));
+                 read_back(shapes + i, stream(), "reading an invalid control point"));
   }
 
   /// Lists the leaves of a tree; see find_leaves(). The first list has twice the expected size, but
@@ -88,7 +89,7 @@ class tessellation_call {
   leaf_list<Tree> leaves_of(const Tree& tree, std::size_t max_expected, std::size_t most) {
     const phase_range range("tessellation: divide");
     const std::size_t expected = std::min<std::size_t>(2 * expected_pieces_, max_expected);
-    return find_leaves(tree, expected, most, stream_, options_, report);
+    return find_leaves(tree, expected, most, options_, of_part(), report);
   }
 
   /// Launches `kernel` with one thread for each of n > 0 items. `arguments` are all but the last
@@ -96,20 +97,18 @@ class tessellation_call {
   template <class... Parameters, class... Arguments>
   void launch(const char* doing, void (*kernel)(Parameters...), std::size_t n,
               const Arguments&... arguments) {
-    launch_each(kernel, n, stream_, doing, arguments..., recorder_.ticket());
+    launch_each(kernel, n, stream(), doing, arguments..., recorder_.ticket());
     ++grids_;
   }
 
-  /// Returns the configuration of a sort of the call.
-  [[nodiscard]] quicksort_config sort_config() const {
-    return {.route = options_.route, .flat_loop = options_.flat_loop, .trace = options_.trace};
-  }
+  /// Returns the environment of a traversal or a sort of the call.
+  [[nodiscard]] environment of_part() const { return choices_.of_part(choices_.given); }
 
-  [[nodiscard]] cudaStream_t stream() const { return stream_; }
+  [[nodiscard]] cudaStream_t stream() const { return choices_.stream; }
 
   /// Waits for the stream. Returns the report of the whole call. Call it once.
   [[nodiscard]] tessellation_report finish() {
-    check(cudaStreamSynchronize(stream_), "waiting for a tessellation");
+    check(cudaStreamSynchronize(stream()), "waiting for a tessellation");
     recorder_.read();
     report.host_grids += grids_;
     return report;
@@ -118,7 +117,20 @@ class tessellation_call {
   tessellation_report report;
 
  private:
-  cudaStream_t stream_;
+  /// Checks the arguments that need no driver, and makes the choices of the call.
+  static run_choices checked_choices(const char* name, std::size_t n,
+                                     const tessellation_options& options, const environment& env) {
+    validate(options);
+    check_field(n < (std::size_t{1} << 31) - 1, std::string(name) + ": n", n, "less than 2^31 - 1");
+    if (env.memory.data() != nullptr) {
+      throw std::invalid_argument(std::string(name) +
+                                  ": environment.memory must be empty or a resource, because the "
+                                  "size depends on the number of pieces");
+    }
+    return run_setup(name, env);
+  }
+
+  run_choices choices_;
   const tessellation_options& options_;
   trace_recorder recorder_;
   unsigned long long expected_pieces_ = 0;

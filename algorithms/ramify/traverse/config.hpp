@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Configuration and report of traverse(); plain C++.
+/// Options and report of traverse(); plain C++.
 
 #include <cstddef>
 #include <cstdint>
@@ -30,9 +30,8 @@ enum class traverse_strategy {
   return parse_choice<traverse_strategy>("strategy", text);
 }
 
-/// Configuration of a traversal. A frontier node is a visited node with unvisited children.
-struct traverse_config {
-  ramify::route route = ramify::route::automatic;
+/// Options of a traversal. A frontier node is a visited node with unvisited children.
+struct traverse_options {
   /// Maximum number of frontier nodes between two rounds, at most 2^30. A node with many children
   /// may count as up to 1,024, because it is split for several warps. Two lists of this size are
   /// allocated. The minimum is twice the number of stack entries of all co-resident warps; 0
@@ -44,23 +43,14 @@ struct traverse_config {
   /// of children. A lane visits the subtree of a node with fewer children itself, as long as it
   /// holds at most 4 frontier nodes. `work_sharing` always launches per grid.
   launch_granularity launches{granularity::per_grid};
-  /// What launches the rounds of `work_sharing` and the levels of `task_per_node` on the flat
-  /// route. Automatic: the host launches the first few, and a CUDA graph the others; without graphs
-  /// the host launches all.
-  ramify::flat_loop flat_loop = ramify::flat_loop::automatic;
-  /// The trace to which the grids of the run are added when the run ends, or null. It must outlive
-  /// the run.
-  launch_trace* trace = nullptr;
 };
 
-/// Checks a configuration. \throws std::invalid_argument naming the field and its range
-inline void validate(const traverse_config& config) {
-  check_enumerator(config.route, "traverse_config.route");
-  check_enumerator(config.strategy, "traverse_config.strategy");
-  validate(config.launches, "traverse_config.launches");
-  check_enumerator(config.flat_loop, "traverse_config.flat_loop");
-  detail::check_field(config.capacity <= std::size_t{1} << 30, "traverse_config.capacity",
-                      config.capacity, "at most 2^30");
+/// Checks options. \throws std::invalid_argument naming the field and its range
+inline void validate(const traverse_options& options) {
+  check_enumerator(options.strategy, "traverse_options.strategy");
+  validate(options.launches, "traverse_options.launches");
+  detail::check_field(options.capacity <= std::size_t{1} << 30, "traverse_options.capacity",
+                      options.capacity, "at most 2^30");
 }
 
 /// Report of a traversal. Both fields are 0 with `task_per_node`.

@@ -27,13 +27,13 @@ class task_per_node_run {
     std::size_t capacity;  ///< of a list of tasks
     launch_granularity launches;
   };
-  [[nodiscard]] static sizes sizes_for(const traverse_config& config) {
+  [[nodiscard]] static sizes sizes_for(const traverse_options& options) {
     constexpr std::size_t default_capacity = std::size_t{1} << 20;
-    return {config.capacity == 0 ? default_capacity : config.capacity, config.launches};
+    return {options.capacity == 0 ? default_capacity : options.capacity, options.launches};
   }
 
   /// Chooses the route. \throws unavailable
-  static void choose_route(runtime::run_setup& setup) {
+  static void choose_route(run_setup& setup) {
     setup.choose_route(2, route_choice{route::device, "no level waits for the host"});
   }
 
@@ -45,7 +45,7 @@ class task_per_node_run {
             recursion_of_tasks::scratch_bytes(wanted.capacity, wanted.launches))) {}
 
   /// Starts the traversal. Asynchronous. \throws std::length_error if `capacity` is too small
-  void start(run_control& control, const runtime::loop_choice& loop, const Node& root,
+  void start(run_control& control, const loop_choice& loop, const Node& root,
              const Traversal& tree) {
     const context shared{{totals, locked_, locked_ + cells::count}, tree};
     tasks_.emplace(tasks_memory_, sizes_.capacity, control, context::threads, 0u,
@@ -80,7 +80,7 @@ class task_per_node_run {
       call();
     } catch (const std::length_error& e) {
       throw std::length_error(std::string("traverse: ") + e.what() +
-                              "; raise traverse_config.capacity, which is " +
+                              "; raise traverse_options.capacity, which is " +
                               std::to_string(sizes_.capacity));
     }
   }

@@ -5,8 +5,9 @@
 /// What both strategies share on the host: the totals and the result of a run.
 
 #include <cstddef>
+#include <memory>
 #include <ramify/runtime/phase_range.cuh>
-#include <ramify/runtime/run_control.cuh>
+#include <ramify/runtime/started_run.cuh>
 #include <ramify/traverse/config.hpp>
 #include <ramify/traverse/traversal.cuh>
 
@@ -40,29 +41,39 @@ struct parts_of_traversal {
 /// The reduction of the totals follows start() in the stream. So if finish() has nothing to launch,
 /// it reads the result with the state of the run, and the host waits only once.
 template <class Traversal, class Strategy>
-class traversal_run : runtime::basic_run<parts_of_traversal<Traversal, Strategy>> {
+class traversal_run final : public device_run<traverse_result<typename Traversal::value_type>,
+                                              parts_of_traversal<Traversal, Strategy>> {
+  using Node = typename Traversal::node_type;
   using Value = typename Traversal::value_type;
-  using base = runtime::basic_run<parts_of_traversal<Traversal, Strategy>>;
+  using result = traverse_result<Value>;
+  using base = device_run<result, parts_of_traversal<Traversal, Strategy>>;
 
  public:
-  using base::captured;
-
   /// Returns the device memory that a run needs, in bytes.
-  [[nodiscard]] static std::size_t scratch_bytes(const traverse_config& config) {
-    return base::scratch_bytes(Strategy::sizes_for(config));
+  [[nodiscard]] static std::size_t scratch_bytes(const traverse_options& options) {
+    return base::scratch_bytes(Strategy::sizes_for(options));
   }
 
-  /// Starts a run; see traverse_async(). `more` are further arguments of Strategy::start().
+  /// Chooses the route, and starts the traversal.
+  [[nodiscard]] static async_run<result> start(run_setup& setup, const traverse_options& options,
+                                               const Node& root, const Traversal& tree) {
+    Strategy::choose_route(setup);
+    const phase_range range("traverse: start");
+    return std::make_unique<traversal_run>(setup, options, root, tree);
+  }
+
+  /// Starts the traversal on the route of `setup`. `more` are further arguments of
+  /// Strategy::start().
   template <class... More>
-  traversal_run(const runtime::run_setup& setup, const traverse_config& config,
-                const typename Traversal::node_type& root, const Traversal& tree, More&... more)
-      : base(setup, Strategy::sizes_for(config)), tree_(tree) {
+  traversal_run(const run_setup& setup, const traverse_options& options, const Node& root,
+                const Traversal& tree, More&... more)
+      : base(setup, Strategy::sizes_for(options)), tree_(tree) {
     this->parts.of_strategy.start(this->control, setup.loop, root, tree, more...);
     launch_reduction();
   }
 
-  /// Waits for the run and returns its result; see traverse_run::get().
-  traverse_result<Value> get() {
+ private:
+  result finish() override {
     Strategy& strategy = this->parts.of_strategy;
     const run_control& run = this->control;
     const Value* const value = this->parts.result;
@@ -73,16 +84,15 @@ class traversal_run : runtime::basic_run<parts_of_traversal<Traversal, Strategy>
       this->control.count_grids(1, 0);
     }
     // The chain is complete, so its status has been read.
-    traverse_result<Value> result{has_changed || !run.sees(value)
-                                      ? read_back(value, run.stream(), "reading the result")
-                                      : run.seen(value),
-                                  {}};
-    static_cast<run_report&>(result.report) = this->end();
-    strategy.complete(result.report);
-    return result;
+    result found{has_changed || !run.sees(value)
+                     ? read_back(value, run.stream(), "reading the result")
+                     : run.seen(value),
+                 {}};
+    static_cast<run_report&>(found.report) = this->end();
+    strategy.complete(found.report);
+    return found;
   }
 
- private:
   void launch_reduction() {
     const phase_range range("traverse: reduce totals");
     const Strategy& strategy = this->parts.of_strategy;

@@ -192,7 +192,7 @@ struct work_sharing_context : runtime::chain_link {
   void check(const round_state& now) const {
     if (now.due() <= sizes.capacity) return;
     throw std::length_error("traverse: the frontier had " + std::to_string(now.due()) +
-                            " nodes; raise traverse_config.capacity, which is " +
+                            " nodes; raise traverse_options.capacity, which is " +
                             std::to_string(sizes.capacity));
   }
 

@@ -43,27 +43,28 @@ class work_sharing_run {
   using tuning = typename context::tuning;
 
  public:
-  /// \throws std::invalid_argument if config.capacity is too small; unavailable, cuda_error
-  static work_sharing_sizes sizes_for(const traverse_config& config) {
+  /// \throws std::invalid_argument if options.capacity is too small; unavailable, cuda_error
+  static work_sharing_sizes sizes_for(const traverse_options& options) {
     work_sharing_sizes sizes = device_sizes();
     const unsigned least = 2 * sizes.blocks * tuning::warps * sizes.stack;
-    if (config.capacity != 0 && config.capacity < least) {
-      throw std::invalid_argument("traverse_config.capacity is " + std::to_string(config.capacity) +
-                                  "; on this device it must be 0 (automatic) or at least " +
-                                  std::to_string(least));
+    if (options.capacity != 0 && options.capacity < least) {
+      throw std::invalid_argument(
+          "traverse_options.capacity is " + std::to_string(options.capacity) +
+          "; on this device it must be 0 (automatic) or at least " + std::to_string(least));
     }
     // On small devices it exceeds the minimum, so that steps keep their full width.
     constexpr unsigned default_capacity = 1u << 16;
     // Rounds that end by a limit leave longer lists than those that end for want of work.
     constexpr unsigned factor = context::is_limited ? 2 : 1;
-    sizes.capacity = config.capacity == 0 ? std::max(factor * least, default_capacity)
-                                          : static_cast<unsigned>(config.capacity);
+    sizes.capacity = options.capacity == 0 ? std::max(factor * least, default_capacity)
+                                           : static_cast<unsigned>(options.capacity);
     return sizes;
   }
 
   /// Chooses the route. \throws unavailable, cuda_error
-  static void choose_route(runtime::run_setup& setup) {
+  static void choose_route(run_setup& setup) {
     setup.choose_route(2, work_sharing_plans(setup.by_host()));
+    setup.first_grid_clears = setup.choice.taken == route::flat;
   }
 
   work_sharing_run(memory_layout& memory, const work_sharing_sizes& sizes)
@@ -78,7 +79,7 @@ class work_sharing_run {
     for (auto& list : lists_) list = memory.take<frontier_node<Node>>(sizes.capacity);
   }
 
-  void start(run_control& control, const runtime::loop_choice& loop, const Node& root,
+  void start(run_control& control, const loop_choice& loop, const Node& root,
              const Traversal& tree) {
     prepare(control, loop, tree);
     launch_beginning(control, root, true);
@@ -100,7 +101,7 @@ class work_sharing_run {
 
  protected:
   /// Makes the chain.
-  void prepare(run_control& control, const runtime::loop_choice& loop, const Traversal& tree) {
+  void prepare(run_control& control, const loop_choice& loop, const Traversal& tree) {
     // A thin round may visit the whole tree, and rounds without work take time.
     const bool one_by_one = loop.wanted == flat_loop::host || context::may_be_thin;
     const unsigned rounds_ahead = one_by_one ? 1 : opening_rounds;

@@ -17,8 +17,8 @@ namespace {
 using detail::amr::require;
 using detail::facade::with_dimensions;
 
-/// The options that recommended_options() sets for each problem.
-struct customary_options {
+/// The values that recommended_setup() sets for each problem.
+struct customary_values {
   boundary sides;
   double end_time;  ///< 0: return_time()
   double gamma;
@@ -29,7 +29,7 @@ struct customary_options {
 
 /// The entries have the order of amr_problem. The threshold of kelvin_helmholtz is above the
 /// initial jumps, so that only the rolls get the finest blocks.
-constexpr customary_options customary[] = {
+constexpr customary_values customary[] = {
     {boundary::outflow, 0.2, 1.4, 0.4, 0.02, 1e-10},
     {boundary::outflow, 1, 1.4, 0.4, 0.1, 1e-10},
     {boundary::periodic, 1.5, 5.0 / 3, 0.8, 0.12, 1e-10},
@@ -39,11 +39,11 @@ constexpr customary_options customary[] = {
 };
 
 void check_dimensions(int dimensions) {
-  require(dimensions == 2 || dimensions == 3, "amr_options.dimensions", dimensions, "2 or 3");
+  require(dimensions == 2 || dimensions == 3, "amr_setup.dimensions", dimensions, "2 or 3");
 }
 
 void check_in_range(const std::string& field, double value) {
-  require(value >= 0 && value <= 1e30, "amr_options." + field, value, "in [0, 1e30]");
+  require(value >= 0 && value <= 1e30, "amr_setup." + field, value, "in [0, 1e30]");
 }
 
 /// The members of a run_view that fill_from_initial_state uses, for the cells of a snapshot.
@@ -80,9 +80,9 @@ void for_each_cell(const mesh_snapshot& mesh, Use use) {
 
 /// Replaces conserved values by primitive ones, in all leaves that have values.
 template <int dim>
-void make_primitive(const amr_options& options, mesh_snapshot& mesh) {
-  detail::amr::with_problem<double, dim>(options, [&]<class Physics>(const Physics& physics,
-                                                                     const auto&) {
+void make_primitive(const amr_setup& setup, mesh_snapshot& mesh) {
+  detail::amr::with_problem<double, dim>(setup, [&]<class Physics>(const Physics& physics,
+                                                                   const auto&) {
     const std::size_t cells = mesh.cells_of_a_block();
     const std::size_t blocks = mesh.values.size() / (cells * mesh.fields.size());
     for (std::size_t block = 0; block < blocks; ++block) {
@@ -100,9 +100,9 @@ void make_primitive(const amr_options& options, mesh_snapshot& mesh) {
 
 /// Implements amr_simulation::change_since_start().
 template <int dim>
-std::vector<double> change_of(const amr_options& options, const mesh_snapshot& mesh) {
+std::vector<double> change_of(const amr_setup& setup, const mesh_snapshot& mesh) {
   return detail::amr::with_problem<double, dim>(
-      options, [&]<class Physics, class Initial>(const Physics& physics, const Initial& initial) {
+      setup, [&]<class Physics, class Initial>(const Physics& physics, const Initial& initial) {
         const snapshot_view<Physics> view{mesh, physics};
         const detail::amr::fill_from_initial_state<Initial> start{initial};
         std::vector<double> change(std::size_t(Physics::variables), 0.0);
@@ -129,23 +129,25 @@ std::vector<double> change_of(const amr_options& options, const mesh_snapshot& m
 }
 
 template <detail::facade::build where>
-std::unique_ptr<detail::facade::amr_on_backend> make_on(const amr_options& options,
-                                                        const amr_state* state) {
-  return with_dimensions(options, [&]<int dim>() {
+std::unique_ptr<detail::facade::amr_on_backend> make_on(const amr_setup& setup,
+                                                        const amr_state* state,
+                                                        const environment& env) {
+  return with_dimensions(setup, [&]<int dim>() {
     using detail::facade::make_amr_on;
-    return options.precision == amr_precision::float_
-               ? make_amr_on<where, float, dim>(options, state)
-               : make_amr_on<where, double, dim>(options, state);
+    return setup.precision == amr_precision::float_
+               ? make_amr_on<where, float, dim>(setup, state, env)
+               : make_amr_on<where, double, dim>(setup, state, env);
   });
 }
 
 /// Creates the run, and returns the reason for its backend.
-std::string make_run(const amr_options& options, const amr_state* state,
+std::string make_run(const amr_setup& setup, const amr_state* state, const environment& env,
                      std::unique_ptr<detail::facade::amr_on_backend>& run) {
-  validate(options);
-  return detail::facade::on_backend(options,
+  validate(setup);
+  validate(env);
+  return detail::facade::on_backend(env,
                                     [&](auto where) {
-                                      run = make_on<where>(options, state);
+                                      run = make_on<where>(setup, state, env);
                                       return run->report();
                                     })
       .backend_reason;
@@ -153,75 +155,76 @@ std::string make_run(const amr_options& options, const amr_state* state,
 
 }  // namespace
 
-void detail::facade::convert_to(amr_fields kind, const amr_options& options, mesh_snapshot& mesh) {
+void detail::facade::convert_to(amr_fields kind, const amr_setup& setup, mesh_snapshot& mesh) {
   if (kind == amr_fields::conserved) return;
-  with_dimensions(options, [&]<int dim>() { make_primitive<dim>(options, mesh); });
-  mesh.fields = field_names(options, kind);
+  with_dimensions(setup, [&]<int dim>() { make_primitive<dim>(setup, mesh); });
+  mesh.fields = field_names(setup, kind);
 }
 
 std::vector<double> detail::facade::change_since_start(const mesh_snapshot& mesh,
-                                                       const amr_options& options) {
-  return with_dimensions(options, [&]<int dim>() { return change_of<dim>(options, mesh); });
+                                                       const amr_setup& setup) {
+  return with_dimensions(setup, [&]<int dim>() { return change_of<dim>(setup, mesh); });
 }
 
-amr_options recommended_options(amr_problem problem, int dimensions, amr_criterion criterion) {
-  check_enumerator(problem, "amr_options.problem");
+amr_setup recommended_setup(amr_problem problem, int dimensions, amr_criterion criterion) {
+  check_enumerator(problem, "amr_setup.problem");
   check_dimensions(dimensions);
-  const customary_options& custom = customary[static_cast<std::size_t>(problem)];
-  amr_options options;
-  options.problem = problem;
-  options.dimensions = dimensions;
-  options.criterion = criterion;
-  options.mesh.sides.fill({custom.sides, custom.sides});
+  const customary_values& custom = customary[static_cast<std::size_t>(problem)];
+  amr_setup setup;
+  setup.problem = problem;
+  setup.dimensions = dimensions;
+  setup.criterion = criterion;
+  setup.options.mesh.sides.fill({custom.sides, custom.sides});
   // Blocks have half as many cells along an edge in 3D.
   const bool flat = dimensions == 2;
-  options.mesh.roots = flat ? std::array{2u, 2u, 1u} : std::array{4u, 4u, 4u};
-  options.mesh.max_level = flat ? 3 : 2;
-  options.regrid.refine_above = criterion == amr_criterion::gradient ? custom.refine_above : 0.5;
-  options.regrid.coarsen_below = options.regrid.refine_above / 4;
-  options.step.cfl = custom.cfl;
-  options.gradient_floor = custom.gradient_floor;
-  options.gamma = custom.gamma;
-  options.end_time = custom.end_time > 0 ? custom.end_time : return_time(options);
+  setup.options.mesh.roots = flat ? std::array{2u, 2u, 1u} : std::array{4u, 4u, 4u};
+  setup.options.mesh.max_level = flat ? 3 : 2;
+  setup.options.regrid.refine_above =
+      criterion == amr_criterion::gradient ? custom.refine_above : 0.5;
+  setup.options.regrid.coarsen_below = setup.options.regrid.refine_above / 4;
+  setup.options.step.cfl = custom.cfl;
+  setup.gradient_floor = custom.gradient_floor;
+  setup.gamma = custom.gamma;
+  setup.end_time = custom.end_time > 0 ? custom.end_time : return_time(setup);
   if (problem == amr_problem::sedov) {
-    options.mesh.lower = {-1.2, -1.2, -1.2};
-    options.mesh.upper = {1.2, 1.2, 1.2};
-    options.criterion_variable = dimensions + 1;  // pressure
+    setup.options.mesh.lower = {-1.2, -1.2, -1.2};
+    setup.options.mesh.upper = {1.2, 1.2, 1.2};
+    setup.criterion_variable = dimensions + 1;  // pressure
   }
-  return options;
+  return setup;
 }
 
-void validate(const amr_options& options) {
-  check_enumerator(options.problem, "amr_options.problem");
-  check_dimensions(options.dimensions);
-  check_enumerator(options.precision, "amr_options.precision");
-  check_enumerator(options.criterion, "amr_options.criterion");
-  const int variables = detail::amr::is_gas(options.problem) ? options.dimensions + 2 : 1;
-  require(options.criterion_variable >= 0 && options.criterion_variable < variables,
-          "amr_options.criterion_variable", options.criterion_variable,
+void validate(const amr_setup& setup) {
+  check_enumerator(setup.problem, "amr_setup.problem");
+  check_dimensions(setup.dimensions);
+  check_enumerator(setup.precision, "amr_setup.precision");
+  check_enumerator(setup.criterion, "amr_setup.criterion");
+  const int variables = detail::amr::is_gas(setup.problem) ? setup.dimensions + 2 : 1;
+  require(setup.criterion_variable >= 0 && setup.criterion_variable < variables,
+          "amr_setup.criterion_variable", setup.criterion_variable,
           "in [0, " + std::to_string(variables - 1) + "]");
   // Up to 1e30, so that float can represent them.
-  check_in_range("gradient_floor", options.gradient_floor);
-  check_in_range("loehner_filter", options.loehner_filter);
-  require(options.end_time >= 0 && std::isfinite(options.end_time), "amr_options.end_time",
-          options.end_time, "finite and at least 0");
-  const bool in_float = options.precision == amr_precision::float_;
+  check_in_range("gradient_floor", setup.gradient_floor);
+  check_in_range("loehner_filter", setup.loehner_filter);
+  require(setup.end_time >= 0 && std::isfinite(setup.end_time), "amr_setup.end_time",
+          setup.end_time, "finite and at least 0");
+  const bool in_float = setup.precision == amr_precision::float_;
   const double least = in_float ? 1e-5 : 1e-12;  // of gamma - 1: rounding is far smaller
-  require(options.gamma - 1 >= least && options.gamma <= 1e6, "amr_options.gamma", options.gamma,
+  require(setup.gamma - 1 >= least && setup.gamma <= 1e6, "amr_setup.gamma", setup.gamma,
           std::string("in [1 + ") + (in_float ? "1e-5" : "1e-12") + ", 1e6]");
-  validate(static_cast<const amr_config&>(options), options.dimensions);
-  const int cells = options.dimensions == 2 ? 16 : 8;
+  validate(setup.options, setup.dimensions);
+  const int cells = setup.dimensions == 2 ? 16 : 8;
   if (in_float) {
-    detail::amr::validate_cells<float>(options.mesh, options.dimensions, cells);
+    detail::amr::validate_cells<float>(setup.options.mesh, setup.dimensions, cells);
   } else {
-    detail::amr::validate_cells<double>(options.mesh, options.dimensions, cells);
+    detail::amr::validate_cells<double>(setup.options.mesh, setup.dimensions, cells);
   }
 }
 
-std::vector<std::string> field_names(const amr_options& options, amr_fields kind) {
-  if (!detail::amr::is_gas(options.problem)) return {"concentration"};
+std::vector<std::string> field_names(const amr_setup& setup, amr_fields kind) {
+  if (!detail::amr::is_gas(setup.problem)) return {"concentration"};
   std::vector<std::string> names{"density"};
-  for (int axis = 0; axis < options.dimensions; ++axis) {
+  for (int axis = 0; axis < setup.dimensions; ++axis) {
     const char* const what = kind == amr_fields::primitive ? "velocity_" : "momentum_";
     names.push_back(what + std::string(1, char('x' + axis)));
   }
@@ -229,20 +232,21 @@ std::vector<std::string> field_names(const amr_options& options, amr_fields kind
   return names;
 }
 
-double return_time(const amr_options& options) {
-  switch (options.problem) {
+double return_time(const amr_setup& setup) {
+  switch (setup.problem) {
     case amr_problem::linear_wave:  // it runs along the diagonal at speed 1
-      return 1 / (detail::amr::wave_crests * std::sqrt(double(options.dimensions)));
+      return 1 / (detail::amr::wave_crests * std::sqrt(double(setup.dimensions)));
     case amr_problem::advect_gaussian: return 1;
-    case amr_problem::vortex_in_box: return detail::amr::vortex_period(options.dimensions);
+    case amr_problem::vortex_in_box: return detail::amr::vortex_period(setup.dimensions);
     default: return 0;
   }
 }
 
-amr_simulation::amr_simulation(const amr_options& options)
-    : options_(options), backend_reason_(make_run(options, nullptr, run_)) {}
-amr_simulation::amr_simulation(const amr_options& options, const amr_state& state)
-    : options_(options), backend_reason_(make_run(options, &state, run_)) {}
+amr_simulation::amr_simulation(const amr_setup& setup, const environment& env)
+    : setup_(setup), backend_reason_(make_run(setup, nullptr, env, run_)) {}
+amr_simulation::amr_simulation(const amr_setup& setup, const amr_state& state,
+                               const environment& env)
+    : setup_(setup), backend_reason_(make_run(setup, &state, env, run_)) {}
 amr_simulation::~amr_simulation() = default;
 amr_simulation::amr_simulation(amr_simulation&&) noexcept = default;
 amr_simulation& amr_simulation::operator=(amr_simulation&&) noexcept = default;
@@ -259,12 +263,12 @@ std::vector<double> amr_simulation::totals() const { return run_->totals(); }
 
 mesh_snapshot amr_simulation::snapshot(amr_fields kind) const {
   mesh_snapshot mesh = run_->snapshot();
-  detail::facade::convert_to(kind, options_, mesh);
+  detail::facade::convert_to(kind, setup_, mesh);
   return mesh;
 }
 
 std::vector<double> amr_simulation::change_since_start() const {
-  return detail::facade::change_since_start(run_->snapshot(), options_);
+  return detail::facade::change_since_start(run_->snapshot(), setup_);
 }
 
 amr_state amr_simulation::state() const { return run_->state(); }

@@ -35,6 +35,7 @@ class amr_on_backend : public mesh_run_on_backend<amr_report> {};
 /// Creates a run that begins with the problem's initial state, or with `state` unless it is null.
 /// The definitions are compiled once by nvcc and once by the C++ compiler.
 template <build where, class Real, int dim>
-std::unique_ptr<amr_on_backend> make_amr_on(const amr_options& options, const amr_state* state);
+std::unique_ptr<amr_on_backend> make_amr_on(const amr_setup& setup, const amr_state* state,
+                                            const environment& env);
 
 }  // namespace ramify::detail::facade

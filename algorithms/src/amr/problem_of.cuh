@@ -30,16 +30,16 @@ struct initial_gas {
   kelvin_helmholtz<Real, dim> shear_layer;
   linear_wave<Real, dim> wave;
 
-  explicit initial_gas(const amr_options& options) : problem(options.problem) {
+  explicit initial_gas(const amr_setup& setup) : problem(setup.problem) {
     for (std::size_t axis = 0; axis < dim; ++axis) {
-      const double middle = 0.5 * (options.mesh.lower[axis] + options.mesh.upper[axis]);
+      const double middle = 0.5 * (setup.options.mesh.lower[axis] + setup.options.mesh.upper[axis]);
       blast.center[axis] = static_cast<Real>(middle);
       wave.crests[axis] = Real(wave_crests);
     }
-    blast.gamma = static_cast<Real>(options.gamma);
+    blast.gamma = static_cast<Real>(setup.gamma);
     wave.amplitude = Real(wave_amplitude);
-    wave.gamma = static_cast<Real>(options.gamma);
-    wave.pressure = static_cast<Real>(1 / options.gamma);
+    wave.gamma = static_cast<Real>(setup.gamma);
+    wave.pressure = static_cast<Real>(1 / setup.gamma);
   }
 
   [[nodiscard]] __host__ __device__ state<Real, dim + 2> operator()(
@@ -71,7 +71,7 @@ struct initial_scalar {
   gaussian<Real, dim> hill;
   solid_ball<Real, dim> ball;
 
-  explicit initial_scalar(const amr_options& options) : problem(options.problem) {
+  explicit initial_scalar(const amr_setup& setup) : problem(setup.problem) {
     for (int axis = 0; axis < dim; ++axis) {
       hill.center[axis] = Real(0.5);
       ball.center[axis] = dim == 3 ? Real(0.35) : axis == 0 ? Real(0.5) : Real(0.75);
@@ -117,10 +117,10 @@ struct selected_criterion {
   gradient_criterion<Physics> gradient;
   loehner_criterion<Physics> loehner;
 
-  explicit selected_criterion(const amr_options& options)
-      : is_loehner(options.criterion == amr_criterion::loehner),
-        gradient{options.criterion_variable, static_cast<real>(options.gradient_floor)},
-        loehner{options.criterion_variable, static_cast<real>(options.loehner_filter)} {}
+  explicit selected_criterion(const amr_setup& setup)
+      : is_loehner(setup.criterion == amr_criterion::loehner),
+        gradient{setup.criterion_variable, static_cast<real>(setup.gradient_floor)},
+        loehner{setup.criterion_variable, static_cast<real>(setup.loehner_filter)} {}
   selected_criterion() = default;
 
   [[nodiscard]] __device__ sample_type sample(const typename Physics::values& primitive) const {
@@ -140,18 +140,17 @@ struct selected_criterion {
 /// Returns `use(physics, initial_state)` for the problem of the options, which must have `dim`
 /// dimensions.
 template <class Real, int dim, class Use>
-auto with_problem(const amr_options& options, Use use) {
-  if (is_gas(options.problem)) {
+auto with_problem(const amr_setup& setup, Use use) {
+  if (is_gas(setup.problem)) {
     euler<Real, dim> gas;
-    gas.gamma = static_cast<Real>(options.gamma);
-    return use(gas, initial_gas<Real, dim>(options));
+    gas.gamma = static_cast<Real>(setup.gamma);
+    return use(gas, initial_gas<Real, dim>(setup));
   }
   scalar_flow<Real, dim> flow;
-  flow.is_vortex = options.problem == amr_problem::vortex_in_box;
+  flow.is_vortex = setup.problem == amr_problem::vortex_in_box;
   for (Real& component : flow.wind.velocity) component = Real(1);
   flow.vortex.period = static_cast<Real>(vortex_period(dim));
-  return use(advection<Real, dim, scalar_flow<Real, dim>>{flow},
-             initial_scalar<Real, dim>(options));
+  return use(advection<Real, dim, scalar_flow<Real, dim>>{flow}, initial_scalar<Real, dim>(setup));
 }
 
 }  // namespace ramify::detail::amr::inline RAMIFY_BUILD

@@ -11,16 +11,16 @@ namespace ramify::detail::facade {
 
 /// Calls `use` with the number of dimensions as its template argument.
 template <class Use>
-auto with_dimensions(const amr_options& options, Use use) {
-  return options.dimensions == 2 ? use.template operator()<2>() : use.template operator()<3>();
+auto with_dimensions(const amr_setup& setup, Use use) {
+  return setup.dimensions == 2 ? use.template operator()<2>() : use.template operator()<3>();
 }
 
 /// Converts the conserved values of a snapshot to the requested fields. It may have values of some
 /// leaves only, or none.
-void convert_to(amr_fields kind, const amr_options& options, mesh_snapshot& mesh);
+void convert_to(amr_fields kind, const amr_setup& setup, mesh_snapshot& mesh);
 
 /// Implements amr_simulation::change_since_start() for a snapshot with conserved values.
 [[nodiscard]] std::vector<double> change_since_start(const mesh_snapshot& mesh,
-                                                     const amr_options& options);
+                                                     const amr_setup& setup);
 
 }  // namespace ramify::detail::facade

@@ -6,31 +6,31 @@
 
 #include <cstdint>
 #include <ramify/amr/snapshot.hpp>
+#include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/report.hpp>
-#include <ramify/runtime/stream.cuh>
 #include <vector>
 
 #include "facade/facade_call.cuh"
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
-/// A run, of type Run, with its stream and the times of its calls. Interface is a
+/// A run, of type Run, with its environment and the times of its calls. Interface is a
 /// mesh_run_on_backend.
 template <class Run, class Interface>
 class timed_run : public Interface {
  public:
-  /// `make(stream)` returns the run.
+  /// `make()` returns the run.
   template <class Make>
-  explicit timed_run(const Make& make)
-      : run_([&] {
-          facade_call call(0, &stream_);
-          Run run = make(stream_.get());
+  timed_run(const environment& env, const Make& make)
+      : env_(env), run_([&] {
+          facade_call call(env_);
+          Run run = make();
           spent_ += call.finish();
           return run;
         }()) {}
 
   void advance(std::uint64_t steps, double stop_time) override {
-    facade_call call(0, &stream_);
+    facade_call call(env_);
     run_.advance(steps, stop_time);
     spent_ += call.finish();
   }
@@ -57,7 +57,7 @@ class timed_run : public Interface {
   /// Returns read(), and adds its time.
   template <class Read>
   auto timed(bool copies_out, Read read) const {
-    facade_call call(0, &stream_);
+    facade_call call(env_);
     if (copies_out) call.begin_copies_out();
     auto result = read();
     spent_ += call.finish();
@@ -66,7 +66,7 @@ class timed_run : public Interface {
 
  private:
   mutable run_times spent_;
-  host_stream stream_;  // declared before the run, which frees memory in it
+  environment env_;
   Run run_;
 };
 

@@ -6,34 +6,37 @@
 
 namespace ramify {
 
-knapsack_result knapsack(const knapsack_instance& instance,
-                         const branch_and_bound_options& options) {
+knapsack_result knapsack(const knapsack_instance& instance, const branch_and_bound_options& options,
+                         const environment& env) {
   validate(instance);
   validate(options);
+  validate(env);
   knapsack_result result;
-  result.report = detail::facade::on_backend(options, [&](auto where) {
-    return detail::facade::knapsack_on<where>(instance, options, result);
+  result.report = detail::facade::on_backend(env, [&](auto where) {
+    return detail::facade::knapsack_on<where>(instance, options, env, result);
   });
   return result;
 }
 
-flow_shop_result flow_shop(const flow_shop_instance& shop,
-                           const branch_and_bound_options& options) {
+flow_shop_result flow_shop(const flow_shop_instance& shop, const branch_and_bound_options& options,
+                           const environment& env) {
   validate(shop);
   validate(options);
+  validate(env);
   flow_shop_result result;
-  result.report = detail::facade::on_backend(options, [&](auto where) {
-    return detail::facade::flow_shop_on<where>(shop, options, result);
+  result.report = detail::facade::on_backend(env, [&](auto where) {
+    return detail::facade::flow_shop_on<where>(shop, options, env, result);
   });
   return result;
 }
 
-queens_result count_queens(unsigned n, const queens_options& options) {
+queens_result count_queens(unsigned n, const queens_options& options, const environment& env) {
   validate_queens(n);
   validate(options);
+  validate(env);
   queens_result result{};
-  result.report = detail::facade::on_backend(options, [&](auto where) {
-    return detail::facade::count_queens_on<where>(n, options, result.counts);
+  result.report = detail::facade::on_backend(env, [&](auto where) {
+    return detail::facade::count_queens_on<where>(n, options, env, result.counts);
   });
   return result;
 }

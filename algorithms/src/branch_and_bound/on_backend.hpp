@@ -14,13 +14,14 @@ namespace ramify::detail::facade {
 /// once by nvcc and once by the C++ compiler.
 template <build where>
 branch_and_bound_report knapsack_on(const knapsack_instance& instance,
-                                    const branch_and_bound_options& options,
+                                    const branch_and_bound_options& options, const environment& env,
                                     knapsack_solution& solution);
 template <build where>
 branch_and_bound_report flow_shop_on(const flow_shop_instance& shop,
                                      const branch_and_bound_options& options,
-                                     flow_shop_solution& solution);
+                                     const environment& env, flow_shop_solution& solution);
 template <build where>
-traverse_report count_queens_on(unsigned n, const queens_options& options, queens_counts& counts);
+traverse_report count_queens_on(unsigned n, const queens_options& options, const environment& env,
+                                queens_counts& counts);
 
 }  // namespace ramify::detail::facade

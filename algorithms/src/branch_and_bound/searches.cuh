@@ -31,16 +31,12 @@ inline constexpr std::uint64_t knapsack_first_nodes = std::uint64_t{1} << 20;
 /// added.
 inline constexpr std::size_t max_knapsack_states = std::size_t{1} << 21;
 
-/// The range of the values of a search. The bound of the root is the smallest possible value.
-struct value_range {
-  std::int64_t lower, upper;
-
-  template <class Node, class Problem>
-  value_range(const Node& root, const Problem& problem, std::int64_t largest)
-      : lower(problem.degree(root) > 0 ? problem.bound(root) : problem.value(root)),
-        upper(largest) {}
-  value_range(std::int64_t smallest, std::int64_t largest) : lower(smallest), upper(largest) {}
-};
+/// Returns the range of the values of a search. The bound of the root is the smallest possible
+/// value.
+template <class Node, class Problem>
+value_range range_of(const Node& root, const Problem& problem, std::int64_t largest) {
+  return {problem.degree(root) > 0 ? problem.bound(root) : problem.value(root), largest};
+}
 
 /// What `find_best(root, problem, range, limits)` returns: the best leaf of a search. All ranks
 /// must make the same searches, so find_best.on_any_rank(x) returns whether x is true on any.
@@ -112,7 +108,7 @@ auto solve_knapsack(const knapsack_instance& instance, const search_limits& limi
   knapsack_node best = ordered.greedy_leaf();
   const auto search = [&](const search_limits& until) {
     auto found =
-        find_best(ordered.root, problem, value_range(ordered.root, problem, best.lost), until);
+        find_best(ordered.root, problem, range_of(ordered.root, problem, best.lost), until);
     if (found.found) best = found.leaf;
     left.count(found.report.expanded);
     return found;
@@ -152,7 +148,7 @@ auto order_all_jobs(const flow_shop_instance& shop, const search_limits& limits,
                     flow_shop_solution& solution, FindBest find_best) {
   const flow_shop_problem<machines> problem(shop, all_jobs(shop));
   const auto root = problem.root();
-  auto found = find_best(root, problem, value_range(root, problem, solution.makespan), limits);
+  auto found = find_best(root, problem, range_of(root, problem, solution.makespan), limits);
   if (found.found) {
     solution.order = problem.order_of(found.leaf);
     solution.makespan = makespan(shop, solution.order);
@@ -172,7 +168,7 @@ auto order_in_windows(const flow_shop_instance& shop, const search_limits& limit
   const std::int64_t bound = flow_shop_bound(shop);
   using node = flow_shop_node<machines>;
   using outcome =
-      decltype(find_best(node{}, flow_shop_problem<machines>(shop, {}), value_range(0, 0), limits));
+      decltype(find_best(node{}, flow_shop_problem<machines>(shop, {}), value_range{}, limits));
   std::optional<decltype(outcome::report)> report;
   std::size_t unchanged = 0;  // windows since the last improvement
   const std::size_t windows = flow_shop_windows(shop.jobs);
@@ -183,8 +179,8 @@ auto order_in_windows(const flow_shop_instance& shop, const search_limits& limit
         shop, {solution.order.begin() + window.begin, solution.order.begin() + window.end});
     const node root = problem.root_between(shop, solution.order, window);
     if (report && problem.bound(root) >= solution.makespan) continue;
-    const value_range values(std::min(problem.bound(root), solution.makespan - 1),
-                             solution.makespan - 1);
+    const std::int64_t largest = solution.makespan - 1;
+    const value_range values{std::min(problem.bound(root), largest), largest};
     auto found = find_best(root, problem, values, left.rest());
     left.count(found.report.expanded);
     if (report) {

@@ -18,59 +18,64 @@ namespace {
 using run_pointer = std::unique_ptr<detail::facade::distributed_amr_on_backend>;
 
 template <detail::facade::build where>
-run_pointer make_on(communicator& ranks, const amr_options& options, const amr_state* state) {
-  return detail::facade::with_dimensions(options, [&]<int dim>() {
-    return detail::facade::make_distributed_amr_on<where, double, dim>(ranks, options, state);
+run_pointer make_on(communicator& ranks, const amr_setup& setup, const amr_state* state,
+                    const environment& env) {
+  return detail::facade::with_dimensions(setup, [&]<int dim>() {
+    return detail::facade::make_distributed_amr_on<where, double, dim>(ranks, setup, state, env);
   });
 }
 
-shared_settings settings_of(const amr_options& options, bool continues) {
+shared_settings settings_of(const amr_setup& setup, const environment& env, bool continues) {
+  // This does not compile without a field.
+  const auto& [problem, dimensions, precision, criterion, criterion_variable, gradient_floor,
+               loehner_filter, gamma, end_time, options] = setup;
   shared_settings settings("distributed_amr_simulation");
-  settings.add("amr_options.problem", options.problem);
-  settings.add("amr_options.dimensions", options.dimensions);
-  settings.add("amr_options.precision", options.precision);
-  settings.add("amr_options.criterion", options.criterion);
-  settings.add("amr_options.criterion_variable", options.criterion_variable);
-  settings.add("amr_options.gradient_floor", options.gradient_floor);
-  settings.add("amr_options.loehner_filter", options.loehner_filter);
-  settings.add("amr_options.gamma", options.gamma);
-  settings.add("amr_options.end_time", options.end_time);
+  settings.add("amr_setup.problem", problem);
+  settings.add("amr_setup.dimensions", dimensions);
+  settings.add("amr_setup.precision", precision);
+  settings.add("amr_setup.criterion", criterion);
+  settings.add("amr_setup.criterion_variable", criterion_variable);
+  settings.add("amr_setup.gradient_floor", gradient_floor);
+  settings.add("amr_setup.loehner_filter", loehner_filter);
+  settings.add("amr_setup.gamma", gamma);
+  settings.add("amr_setup.end_time", end_time);
   settings.add("distributed_amr_simulation: whether it continues from a state", continues);
-  detail::amr::add_fields(settings, options, options.dimensions == 3 ? 3 : 2);
+  detail::amr::add_fields(settings, options, dimensions == 3 ? 3 : 2);
+  settings.add(env);
   return settings;
 }
 
 }  // namespace
 
-void validate_for_ranks(const amr_options& options) {
-  detail::amr::require(options.precision == amr_precision::double_, "amr_options.precision",
-                       to_string(options.precision), "double on several ranks");
-  validate_for_ranks(static_cast<const amr_config&>(options));
+void validate_for_ranks(const amr_setup& setup, const environment& env) {
+  detail::amr::require(setup.precision == amr_precision::double_, "amr_setup.precision",
+                       to_string(setup.precision), "double on several ranks");
+  detail::amr::check_launches_of_ranks(env);
 }
 
-distributed_amr_simulation::distributed_amr_simulation(communicator& ranks,
-                                                       const amr_options& options,
-                                                       const amr_state* state)
-    : ranks_(&ranks), options_(options) {
-  ranks.require_equal(settings_of(options, state != nullptr));
-  validate(options);
-  validate_for_ranks(options);
-  detail::facade::check_backend_of_ranks(ranks, options.backend, "amr_options.backend");
-  amr_options chosen = options;
+distributed_amr_simulation::distributed_amr_simulation(communicator& ranks, const amr_setup& setup,
+                                                       const amr_state* state,
+                                                       const environment& env)
+    : ranks_(&ranks), setup_(setup) {
+  ranks.require_equal(settings_of(setup, env, state != nullptr));
+  validate(setup);
+  validate_for_ranks(setup, env);
+  detail::facade::check_backend_of_ranks(ranks, env.backend, "environment.backend");
+  environment chosen = env;
   chosen.backend = ranks.backend();
   detail::facade::on_backend(chosen, [&](auto where) {
-    run_ = make_on<where>(ranks, chosen, state);
+    run_ = make_on<where>(ranks, setup, state, chosen);
     return amr_report{};
   });
 }
 
-distributed_amr_simulation::distributed_amr_simulation(communicator& ranks,
-                                                       const amr_options& options)
-    : distributed_amr_simulation(ranks, options, nullptr) {}
-distributed_amr_simulation::distributed_amr_simulation(communicator& ranks,
-                                                       const amr_options& options,
-                                                       const amr_state& state)
-    : distributed_amr_simulation(ranks, options, &state) {}
+distributed_amr_simulation::distributed_amr_simulation(communicator& ranks, const amr_setup& setup,
+                                                       const environment& env)
+    : distributed_amr_simulation(ranks, setup, nullptr, env) {}
+distributed_amr_simulation::distributed_amr_simulation(communicator& ranks, const amr_setup& setup,
+                                                       const amr_state& state,
+                                                       const environment& env)
+    : distributed_amr_simulation(ranks, setup, &state, env) {}
 distributed_amr_simulation::~distributed_amr_simulation() = default;
 distributed_amr_simulation::distributed_amr_simulation(distributed_amr_simulation&&) noexcept =
     default;
@@ -89,13 +94,13 @@ std::vector<double> distributed_amr_simulation::totals() const { return run_->to
 
 mesh_snapshot distributed_amr_simulation::snapshot(amr_fields kind) const {
   mesh_snapshot mesh = run_->snapshot();
-  detail::facade::convert_to(kind, options_, mesh);
+  detail::facade::convert_to(kind, setup_, mesh);
   return mesh;
 }
 
 mesh_part_snapshot distributed_amr_simulation::own_snapshot(amr_fields kind) const {
   mesh_part_snapshot part = run_->own_snapshot();
-  detail::facade::convert_to(kind, options_, part);
+  detail::facade::convert_to(kind, setup_, part);
   return part;
 }
 
@@ -103,7 +108,7 @@ std::vector<double> distributed_amr_simulation::change_since_start() const {
   const mesh_snapshot mesh = run_->snapshot();
   std::array<double, 8> change{};  // a value is broadcast in host memory
   if (ranks_->rank() == 0) {
-    std::ranges::copy(detail::facade::change_since_start(mesh, options_), change.begin());
+    std::ranges::copy(detail::facade::change_since_start(mesh, setup_), change.begin());
   }
   change = ranks_->broadcast(change, 0);
   return {change.begin(), change.begin() + std::ptrdiff_t(mesh.fields.size())};

@@ -28,31 +28,31 @@ namespace ramify::detail::facade {
 
 template <build where, class Real, int dim>
 std::unique_ptr<distributed_amr_on_backend> make_distributed_amr_on(communicator& ranks,
-                                                                    const amr_options& options,
-                                                                    const amr_state* state) {
+                                                                    const amr_setup& setup,
+                                                                    const amr_state* state,
+                                                                    const environment& env) {
   static_assert(where == this_build);
   return detail::amr::with_problem<Real, dim>(
-      options,
+      setup,
       [&]<class Physics>(const Physics& physics,
                          const auto& initial) -> std::unique_ptr<distributed_amr_on_backend> {
         using criterion_type = detail::amr::selected_criterion<Physics>;
         using run_type = distributed_amr_run<Physics, criterion_type>;
-        const criterion_type criterion(options);
-        return std::make_unique<detail::amr::timed_distributed_run<run_type>>(
-            [&](cudaStream_t stream) {
-              return state != nullptr
-                         ? run_type(ranks, physics, criterion, *state, options, stream)
-                         : run_type(ranks, physics, criterion, initial, options, stream);
-            });
+        const criterion_type criterion(setup);
+        return std::make_unique<detail::amr::timed_distributed_run<run_type>>(env, [&] {
+          return state != nullptr
+                     ? run_type(ranks, physics, criterion, *state, setup.options, env)
+                     : run_type(ranks, physics, criterion, initial, setup.options, env);
+        });
       });
 }
 
 }  // namespace ramify::detail::facade
 
 /// Instantiates the facade's meshes with values of type Real in `dim` dimensions, for this backend.
-#define RAMIFY_INSTANTIATE(Real, dim)                                               \
-  namespace ramify::detail::facade {                                                \
-  template std::unique_ptr<distributed_amr_on_backend>                              \
-  make_distributed_amr_on<this_build, Real, dim>(communicator&, const amr_options&, \
-                                                 const amr_state*);                 \
+#define RAMIFY_INSTANTIATE(Real, dim)                                                   \
+  namespace ramify::detail::facade {                                                    \
+  template std::unique_ptr<distributed_amr_on_backend>                                  \
+  make_distributed_amr_on<this_build, Real, dim>(communicator&, const amr_setup&,       \
+                                                 const amr_state*, const environment&); \
   }

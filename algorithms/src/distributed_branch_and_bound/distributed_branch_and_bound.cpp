@@ -8,25 +8,12 @@
 namespace ramify {
 namespace {
 
-/// Returns the options of the traversal.
-template <class Options>
-distributed_traverse_config traversal_of(const Options& options) {
-  return {static_cast<const traverse_config&>(options), options.steps, options.rounds};
-}
-
-/// Adds the options of a search. `owner` begins their names.
-template <class Options>
-void add_options(shared_settings& settings, const std::string& owner, const Options& options) {
-  detail::distributed_traverse::add_fields(settings, owner, traversal_of(options));
-  settings.add(owner + "backend", options.backend);
-  settings.add(owner + "pending_launches", options.pending_launches);
-  detail::branch_and_bound::add_fields(settings, owner + "limits.", options.limits);
-}
-
 void require_equal(communicator& comm, const knapsack_instance& instance,
-                   const distributed_branch_and_bound_options& options) {
+                   const branch_and_bound_options& options, const exchange_options& exchange,
+                   const environment& env) {
   shared_settings settings("distributed_knapsack");
-  add_options(settings, "distributed_branch_and_bound_options.", options);
+  detail::distributed_traverse::add_arguments(settings, options, exchange, env);
+  detail::branch_and_bound::add_limits(settings, options.limits);
   settings.add("knapsack_instance.capacity", instance.capacity);
   settings.add("knapsack_instance.items.size()", instance.items.size());
   for (std::size_t i = 0; i < instance.items.size(); ++i) {
@@ -38,9 +25,11 @@ void require_equal(communicator& comm, const knapsack_instance& instance,
 }
 
 void require_equal(communicator& comm, const flow_shop_instance& shop,
-                   const distributed_branch_and_bound_options& options) {
+                   const branch_and_bound_options& options, const exchange_options& exchange,
+                   const environment& env) {
   shared_settings settings("distributed_flow_shop");
-  add_options(settings, "distributed_branch_and_bound_options.", options);
+  detail::distributed_traverse::add_arguments(settings, options, exchange, env);
+  detail::branch_and_bound::add_limits(settings, options.limits);
   settings.add("flow_shop_instance.jobs", shop.jobs);
   settings.add("flow_shop_instance.machines", shop.machines);
   settings.add("flow_shop_instance.times.size()", shop.times.size());
@@ -50,70 +39,72 @@ void require_equal(communicator& comm, const flow_shop_instance& shop,
   comm.require_equal(settings);
 }
 
-void require_equal(communicator& comm, unsigned n, const distributed_queens_options& options) {
+void require_equal(communicator& comm, unsigned n, const queens_options& options,
+                   const exchange_options& exchange, const environment& env) {
   shared_settings settings("distributed_count_queens");
   settings.add("distributed_count_queens: n", n);
-  add_options(settings, "distributed_queens_options.", options);
-  settings.add("distributed_queens_options.symmetry", options.symmetry);
-  settings.add("distributed_queens_options.leaf_rows", options.leaf_rows);
+  detail::distributed_traverse::add_arguments(settings, options, exchange, env);
+  settings.add("queens_options.symmetry", options.symmetry);
+  settings.add("queens_options.leaf_rows", options.leaf_rows);
   comm.require_equal(settings);
 }
 
-/// Checks the options that only searches by ranks have, and what ranks cannot do.
-/// \throws std::invalid_argument naming the field
-template <class Options>
-void check_rounds(const Options& options) {
-  validate(traversal_of(options));
-}
-
-/// Returns the result of a search by all ranks, whose instance is valid. solve(on<build>, options,
-/// result) runs it on a backend, stores the solution, and returns the report. `field` is the name
-/// of the backend in messages. Collective. \throws std::invalid_argument, cluster_error
-template <class Result, class Options, class Solve>
-Result solve_on_ranks(communicator& comm, const Options& options, const char* field, Solve solve) {
-  validate(options);
-  check_rounds(options);
+/// Returns the result of a search by all ranks, whose arguments are valid. solve(on<build>, env,
+/// result) runs it on a backend, stores the solution, and returns the report. Collective.
+/// \throws std::invalid_argument, cluster_error
+template <class Result, class Solve>
+Result solve_on_ranks(communicator& comm, const environment& env, Solve solve) {
   Result result{};
-  result.report = detail::facade::on_ranks(
-      comm, options, field,
-      [&](auto where, const Options& chosen) { return solve(where, chosen, result); });
+  result.report = detail::facade::on_ranks(comm, env, [&](auto where, const environment& chosen) {
+    return solve(where, chosen, result);
+  });
   return result;
 }
 
 }  // namespace
 
-distributed_knapsack_result distributed_knapsack(
-    communicator& comm, const knapsack_instance& instance,
-    const distributed_branch_and_bound_options& options) {
-  require_equal(comm, instance, options);
+distributed_knapsack_result distributed_knapsack(communicator& comm,
+                                                 const knapsack_instance& instance,
+                                                 const branch_and_bound_options& options,
+                                                 const exchange_options& exchange,
+                                                 const environment& env) {
+  require_equal(comm, instance, options, exchange, env);
   validate(instance);
+  detail::branch_and_bound::check_arguments(options, exchange, env);
   return solve_on_ranks<distributed_knapsack_result>(
-      comm, options, "distributed_branch_and_bound_options.backend",
-      [&](auto where, const auto& chosen, knapsack_solution& solution) {
-        return detail::facade::distributed_knapsack_on<where>(comm, instance, chosen, solution);
+      comm, env, [&](auto where, const environment& chosen, knapsack_solution& solution) {
+        return detail::facade::distributed_knapsack_on<where>(comm, instance, options, exchange,
+                                                              chosen, solution);
       });
 }
 
-distributed_flow_shop_result distributed_flow_shop(
-    communicator& comm, const flow_shop_instance& shop,
-    const distributed_branch_and_bound_options& options) {
-  require_equal(comm, shop, options);
+distributed_flow_shop_result distributed_flow_shop(communicator& comm,
+                                                   const flow_shop_instance& shop,
+                                                   const branch_and_bound_options& options,
+                                                   const exchange_options& exchange,
+                                                   const environment& env) {
+  require_equal(comm, shop, options, exchange, env);
   validate(shop);
+  detail::branch_and_bound::check_arguments(options, exchange, env);
   return solve_on_ranks<distributed_flow_shop_result>(
-      comm, options, "distributed_branch_and_bound_options.backend",
-      [&](auto where, const auto& chosen, flow_shop_solution& solution) {
-        return detail::facade::distributed_flow_shop_on<where>(comm, shop, chosen, solution);
+      comm, env, [&](auto where, const environment& chosen, flow_shop_solution& solution) {
+        return detail::facade::distributed_flow_shop_on<where>(comm, shop, options, exchange,
+                                                               chosen, solution);
       });
 }
 
 distributed_queens_result distributed_count_queens(communicator& comm, unsigned n,
-                                                   const distributed_queens_options& options) {
-  require_equal(comm, n, options);
+                                                   const queens_options& options,
+                                                   const exchange_options& exchange,
+                                                   const environment& env) {
+  require_equal(comm, n, options, exchange, env);
   validate_queens(n);
+  validate(options);
+  detail::distributed_traverse::check_arguments(options, exchange, env);
   return solve_on_ranks<distributed_queens_result>(
-      comm, options, "distributed_queens_options.backend",
-      [&](auto where, const auto& chosen, distributed_queens_result& result) {
-        return detail::facade::distributed_count_queens_on<where>(comm, n, chosen, result.counts);
+      comm, env, [&](auto where, const environment& chosen, distributed_queens_result& result) {
+        return detail::facade::distributed_count_queens_on<where>(comm, n, options, exchange,
+                                                                  chosen, result.counts);
       });
 }
 

@@ -14,15 +14,17 @@ namespace ramify::detail::facade {
 /// Each is compiled once by nvcc and once by the C++ compiler.
 template <build where>
 distributed_branch_and_bound_report distributed_knapsack_on(
-    communicator& comm, const knapsack_instance& instance,
-    const distributed_branch_and_bound_options& options, knapsack_solution& solution);
+    communicator& comm, const knapsack_instance& instance, const branch_and_bound_options& options,
+    const exchange_options& exchange, const environment& env, knapsack_solution& solution);
 template <build where>
 distributed_branch_and_bound_report distributed_flow_shop_on(
-    communicator& comm, const flow_shop_instance& shop,
-    const distributed_branch_and_bound_options& options, flow_shop_solution& solution);
+    communicator& comm, const flow_shop_instance& shop, const branch_and_bound_options& options,
+    const exchange_options& exchange, const environment& env, flow_shop_solution& solution);
 template <build where>
 distributed_traverse_report distributed_count_queens_on(communicator& comm, unsigned n,
-                                                        const distributed_queens_options& options,
+                                                        const queens_options& options,
+                                                        const exchange_options& exchange,
+                                                        const environment& env,
                                                         queens_counts& counts);
 
 }  // namespace ramify::detail::facade

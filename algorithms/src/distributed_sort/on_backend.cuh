@@ -17,8 +17,7 @@ namespace ramify::detail::distributed_sort::inline RAMIFY_BUILD {
 /// The order in which quicksort_on() sorts keys that are held as Held.
 template <class Held>
 struct held_order {
-  decltype(quicksort::order_of(static_cast<const Held*>(nullptr), quicksort::number_kind{},
-                               false)) order;
+  decltype(quicksort::order_of(static_cast<const Held*>(nullptr), facade::number_order{})) order;
 
   __host__ __device__ bool operator()(Held a, Held b) const {
     if constexpr (std::is_floating_point_v<Held>) {
@@ -36,33 +35,28 @@ namespace ramify::detail::facade {
 template <build where, class Held, class Value>
 distributed_sort_report distributed_sort_on(communicator& comm,
                                             distributed_sort::rank_vectors& vectors,
-                                            const distributed_sort_options& options) {
+                                            const distributed_sort_call& how) {
   static_assert(where == this_build);
   namespace family = ramify::detail::distributed_sort;
   using moved = std::conditional_t<std::is_void_v<Value>, no_value, Value>;
   using elements = family::rank_elements<Held, moved>;
-  const quicksort::number_array keys = vectors.keys();
-  facade_call call(options.pending_launches);
+  facade_call call(how.env);
   // 1. Copy the elements of this rank to the device.
   const std::size_t n = vectors.size();
   auto mine = elements::make(n, call.stream());
-  call.copy_in(mine.keys.data(), keys.data, n * sizeof(Held));
+  call.copy_in(mine.keys.data(), vectors.keys().data, n * sizeof(Held));
   if constexpr (elements::has_values) {
     call.copy_in(mine.values.data(), vectors.values(), n * sizeof(moved));
   }
-  // 2. Sort with all ranks. The facade's quicksort has a stream of its own.
-  distributed_sort_options local_options = options;
-  local_options.pending_launches = 0;  // `call` has set the limit
+  // 2. Sort with all ranks.
   const auto local_sort = [&](elements& part) {
-    check(cudaStreamSynchronize(call.stream()), "waiting for the elements of this rank");
-    return quicksort_on<where, Held, Value>(part.keys.data(), keys.kind, part.values.data(),
-                                            part.size(), local_options);
+    return quicksort_on<where, Held, Value>(part.keys.data(), part.values.data(), part.size(),
+                                            how.numbers, how.options, how.env);
   };
   const family::held_order<Held> order{
-      quicksort::order_of(static_cast<const Held*>(nullptr), keys.kind, options.descending)};
-  const distributed_sort_config config{options, options.parts};
+      quicksort::order_of(static_cast<const Held*>(nullptr), how.numbers)};
   family::sort_run<Held, moved, family::held_order<Held>, decltype(local_sort)> run(
-      comm, order, call.stream(), config, local_sort);
+      comm, order, how.parts, how.env, local_sort);
   distributed_sort_report report = run.sort(mine);
   // 3. Copy the sorted part of this rank to the host. All ranks have sorted theirs.
   vectors.resize(mine.size());
@@ -79,13 +73,15 @@ distributed_sort_report distributed_sort_on(communicator& comm,
 // The quicksort family instantiates quicksort_on().
 #define RAMIFY_SORT_HELD(Held)                                                           \
   extern template quicksort_report quicksort_on<this_build>(                             \
-      Held*, number_kind, void*, std::size_t, const quicksort_options&);                 \
+      Held*, void*, std::size_t, const number_order&, const quicksort_options&,          \
+      const environment&);                                                               \
   extern template quicksort_report quicksort_on<this_build>(                             \
-      Held*, number_kind, std::uint64_t*, std::size_t, const quicksort_options&);        \
+      Held*, std::uint64_t*, std::size_t, const number_order&, const quicksort_options&, \
+      const environment&);                                                               \
   template distributed_sort_report distributed_sort_on<this_build, Held, void>(          \
-      communicator&, distributed_sort::rank_vectors&, const distributed_sort_options&);  \
+      communicator&, distributed_sort::rank_vectors&, const distributed_sort_call&);     \
   template distributed_sort_report distributed_sort_on<this_build, Held, std::uint64_t>( \
-      communicator&, distributed_sort::rank_vectors&, const distributed_sort_options&);
+      communicator&, distributed_sort::rank_vectors&, const distributed_sort_call&);
 
 namespace ramify::detail::facade {
 RAMIFY_SORT_HELD(std::uint32_t)

@@ -8,8 +8,8 @@
 namespace ramify {
 namespace {
 
-shared_settings settings_of(const uts_parameters& tree,
-                            const distributed_tree_search_options& options) {
+shared_settings settings_of(const uts_parameters& tree, const traverse_options& options,
+                            const exchange_options& exchange, const environment& env) {
   const auto& [type, shape, depth, root_branches, probability, branches, shift, seed] = tree;
   shared_settings settings("distributed_tree_search");
   settings.add("uts_parameters.type", type);
@@ -20,27 +20,25 @@ shared_settings settings_of(const uts_parameters& tree,
   settings.add("uts_parameters.branches", branches);
   settings.add("uts_parameters.shift", shift);
   settings.add("uts_parameters.seed", seed);
-  const std::string owner = "distributed_tree_search_options.";
-  detail::distributed_traverse::add_fields(settings, owner, options);
-  settings.add(owner + "backend", options.backend);
-  settings.add(owner + "pending_launches", options.pending_launches);
+  detail::distributed_traverse::add_arguments(settings, options, exchange, env);
   return settings;
 }
 
 }  // namespace
 
-distributed_tree_search_result distributed_tree_search(
-    communicator& comm, const uts_parameters& tree,
-    const distributed_tree_search_options& options) {
-  comm.require_equal(settings_of(tree, options));
+distributed_tree_search_result distributed_tree_search(communicator& comm,
+                                                       const uts_parameters& tree,
+                                                       const traverse_options& options,
+                                                       const exchange_options& exchange,
+                                                       const environment& env) {
+  comm.require_equal(settings_of(tree, options, exchange, env));
   validate(tree);
-  validate(options);
+  detail::distributed_traverse::check_arguments(options, exchange, env);
   distributed_tree_search_result result{};
-  result.report = detail::facade::on_ranks(
-      comm, options, "distributed_tree_search_options.backend",
-      [&](auto where, const distributed_tree_search_options& how) {
-        return detail::facade::distributed_tree_search_on<where>(comm, tree, how, result.counts);
-      });
+  result.report = detail::facade::on_ranks(comm, env, [&](auto where, const environment& chosen) {
+    return detail::facade::distributed_tree_search_on<where>(comm, tree, options, exchange, chosen,
+                                                             result.counts);
+  });
   return result;
 }
 

@@ -15,13 +15,13 @@ namespace ramify::detail::facade {
 
 template <>
 distributed_traverse_report distributed_tree_search_on<this_build>(
-    communicator& comm, const uts_parameters& tree, const distributed_tree_search_options& options,
-    uts_counts& counts) {
+    communicator& comm, const uts_parameters& tree, const traverse_options& options,
+    const exchange_options& exchange, const environment& env, uts_counts& counts) {
   using namespace ramify::detail::tree_search;
-  facade_call call(options.pending_launches);
+  facade_call call(env);
   const auto found =
       ramify::distributed_traverse(comm, uts_root(tree), uts_expand(tree), uts_visit{},
-                                   uts_reduce{}, uts_counts{}, call.stream(), options);
+                                   uts_reduce{}, uts_counts{}, options, exchange, env);
   counts = found.value;
   return call.finish(found.report);
 }

@@ -13,8 +13,10 @@ namespace ramify::detail::facade {
 /// Searches a tree with all ranks on one backend. It is compiled once by nvcc and once by the C++
 /// compiler.
 template <build where>
-distributed_traverse_report distributed_tree_search_on(
-    communicator& comm, const uts_parameters& tree, const distributed_tree_search_options& options,
-    uts_counts& counts);
+distributed_traverse_report distributed_tree_search_on(communicator& comm,
+                                                       const uts_parameters& tree,
+                                                       const traverse_options& options,
+                                                       const exchange_options& exchange,
+                                                       const environment& env, uts_counts& counts);
 
 }  // namespace ramify::detail::facade

@@ -10,6 +10,7 @@
 #include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/limits.cuh>
 #include <ramify/runtime/report.hpp>
+#include <ramify/runtime/run_setup.cuh>
 #include <ramify/runtime/staging.cuh>
 #include <ramify/runtime/stream.cuh>
 
@@ -38,9 +39,8 @@ class facade_call {
   }
 
   /// A call in the stream of the environment.
-  explicit facade_call(const environment& env) : stream_(env.stream.as<cudaStream_t>()) {
-    begun_.record(stream_);
-  }
+  /// \throws std::invalid_argument if it is a stream of another backend
+  explicit facade_call(const environment& env) : stream_(stream_of(env)) { begun_.record(stream_); }
 
   [[nodiscard]] cudaStream_t stream() const { return stream_; }
 

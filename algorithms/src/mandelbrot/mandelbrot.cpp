@@ -7,14 +7,16 @@
 namespace ramify {
 
 mandelbrot_report mandelbrot(const mandelbrot_view& view, std::span<std::uint32_t> dwells,
-                             const mandelbrot_options& options, std::span<pixel_origin> origins) {
+                             std::span<pixel_origin> origins, const mandelbrot_options& options,
+                             const environment& env) {
+  validate(env);
   validate(options);
   validate(view);
   const detail::element_count pixels{"mandelbrot", view.pixels(), "pixels"};
   pixels.check(dwells.size(), "dwells");
   detail::mandelbrot::check_overlap(view, dwells.data(), pixels.data_of(origins, "origins"));
-  return detail::facade::on_backend(options, [&](auto where) {
-    return detail::facade::mandelbrot_on<where>(view, dwells, options, origins);
+  return detail::facade::on_backend(env, [&](auto where) {
+    return detail::facade::mandelbrot_on<where>(view, dwells, origins, options, env);
   });
 }
 

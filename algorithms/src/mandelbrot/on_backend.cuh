@@ -14,13 +14,14 @@ namespace ramify::detail::facade {
 template <>
 mandelbrot_report mandelbrot_on<this_build>(const mandelbrot_view& view,
                                             std::span<std::uint32_t> dwells,
+                                            std::span<pixel_origin> origins,
                                             const mandelbrot_options& options,
-                                            std::span<pixel_origin> origins) {
-  facade_call call(options.pending_launches);
+                                            const environment& env) {
+  facade_call call(env);
   const on_device device_dwells(dwells, array_role::output, call, "dwells");
   const on_device device_origins(origins, array_role::output, call, "origins");
-  const mandelbrot_report report = ramify::mandelbrot(view, device_dwells.data(), call.stream(),
-                                                      options, {}, device_origins.data());
+  const mandelbrot_report report =
+      ramify::mandelbrot(view, device_dwells.data(), device_origins.data(), options, env);
   return call.finish(report, device_dwells, device_origins);
 }
 

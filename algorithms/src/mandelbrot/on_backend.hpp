@@ -14,6 +14,7 @@ namespace ramify::detail::facade {
 /// the C++ compiler.
 template <build where>
 mandelbrot_report mandelbrot_on(const mandelbrot_view& view, std::span<std::uint32_t> dwells,
-                                const mandelbrot_options& options, std::span<pixel_origin> origins);
+                                std::span<pixel_origin> origins, const mandelbrot_options& options,
+                                const environment& env);
 
 }  // namespace ramify::detail::facade

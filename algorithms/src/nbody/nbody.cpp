@@ -8,16 +8,12 @@
 
 namespace ramify {
 
-void validate(const nbody_options& options) {
-  check_enumerator(options.backend, "nbody_options.backend");
-  validate(static_cast<const nbody_config&>(options));
-}
-
 template <nbody_real Real>
 nbody_report gravity(std::span<const std::array<Real, 3>> positions, std::span<const Real> masses,
                      std::span<std::array<Real, 3>> accelerations, std::span<Real> potentials,
-                     const nbody_options& options) {
+                     const nbody_options& options, const environment& env) {
   validate(options);
+  validate(env);
   const std::size_t n = positions.size();
   const detail::element_count bodies{"gravity", n, "bodies"};
   bodies.check(masses.size(), "masses");
@@ -29,22 +25,31 @@ nbody_report gravity(std::span<const std::array<Real, 3>> positions, std::span<c
                                                     bodies.data_of(potentials, "potentials"),
                                                     n};
   detail::nbody::check_overlap(arrays, "gravity");
-  return detail::facade::on_backend(options, [&](auto where) {
-    return detail::facade::gravity_on<where, Real>(arrays, options);
+  return detail::facade::on_backend(env, [&](auto where) {
+    return detail::facade::gravity_on<where, Real>(arrays, options, env);
   });
+}
+
+template <nbody_real Real>
+nbody_report gravity(std::span<const std::array<Real, 3>> positions, std::span<const Real> masses,
+                     std::span<std::array<Real, 3>> accelerations, std::span<Real> potentials,
+                     const environment& env) {
+  return gravity(positions, masses, accelerations, potentials, nbody_options{}, env);
 }
 
 template <nbody_real Real>
 nbody_simulation<Real>::nbody_simulation(std::span<const vector> positions,
                                          std::span<const vector> velocities,
-                                         std::span<const Real> masses,
-                                         const nbody_options& options) {
+                                         std::span<const Real> masses, const nbody_options& options,
+                                         const environment& env) {
   validate(options);
+  validate(env);
   const detail::element_count bodies{"nbody_simulation", positions.size(), "bodies"};
   bodies.check(velocities.size(), "velocities");
   bodies.check(masses.size(), "masses");
-  const nbody_report first = detail::facade::on_backend(options, [&](auto where) {
-    bodies_ = detail::facade::make_nbody_on<where, Real>(positions, velocities, masses, options);
+  const nbody_report first = detail::facade::on_backend(env, [&](auto where) {
+    bodies_ =
+        detail::facade::make_nbody_on<where, Real>(positions, velocities, masses, options, env);
     return bodies_->report();
   });
   bodies_->backend_reason = first.backend_reason;
@@ -69,7 +74,10 @@ void nbody_simulation<Real>::download(std::span<vector> positions, std::span<vec
 #define RAMIFY_INSTANTIATE(Real)                                                             \
   template nbody_report gravity(std::span<const std::array<Real, 3>>, std::span<const Real>, \
                                 std::span<std::array<Real, 3>>, std::span<Real>,             \
-                                const nbody_options&);                                       \
+                                const nbody_options&, const environment&);                   \
+  template nbody_report gravity(std::span<const std::array<Real, 3>>, std::span<const Real>, \
+                                std::span<std::array<Real, 3>>, std::span<Real>,             \
+                                const environment&);                                         \
   template class nbody_simulation<Real>;
 RAMIFY_INSTANTIATE(float)
 RAMIFY_INSTANTIATE(double)

@@ -21,27 +21,26 @@ class nbody_here final : public facade::nbody_on_backend<Real> {
 
  public:
   nbody_here(std::span<const vector> positions, std::span<const vector> velocities,
-             std::span<const Real> masses, const nbody_options& options)
-      : pending_launches_(options.pending_launches), system_([&] {
-          facade_call call(options.pending_launches, &stream_);
+             std::span<const Real> masses, const nbody_options& options, const environment& env)
+      : env_(env), system_([&] {
+          facade_call call(env);
           // For this call only: the system copies the bodies.
           const on_device x(as_points(positions), call, "positions");
           const on_device v(as_points(velocities), call, "velocities");
           const on_device m(masses, call, "masses");
-          nbody_system<Real> system(x.data(), v.data(), m.data(), positions.size(), stream_.get(),
-                                    options);
+          nbody_system<Real> system(x.data(), v.data(), m.data(), positions.size(), options, env);
           times_ += call.finish();
           return system;
         }()) {}
 
   void step(double dt, std::uint64_t count) override {
-    facade_call call(pending_launches_, &stream_);
+    facade_call call(env_);
     system_.step(dt, count);
     times_ += call.finish();
   }
 
   nbody_conserved conserved() override {
-    facade_call call(0, &stream_);
+    facade_call call(env_);
     const nbody_conserved sums = system_.conserved();
     times_ += call.finish();
     return sums;
@@ -49,7 +48,7 @@ class nbody_here final : public facade::nbody_on_backend<Real> {
 
   void download(std::span<vector> positions, std::span<vector> velocities,
                 std::span<vector> accelerations, std::span<Real> potentials) override {
-    facade_call call(0, &stream_);
+    facade_call call(env_);
     call.copy_out(positions.data(), system_.positions(), positions.size_bytes());
     call.copy_out(velocities.data(), system_.velocities(), velocities.size_bytes());
     call.copy_out(accelerations.data(), system_.accelerations(), accelerations.size_bytes());
@@ -65,9 +64,8 @@ class nbody_here final : public facade::nbody_on_backend<Real> {
   }
 
  private:
-  std::size_t pending_launches_;
+  environment env_;
   run_times times_;
-  host_stream stream_;  // declared before system_, whose memory is freed in it
   nbody_system<Real> system_;
 };
 
@@ -76,35 +74,37 @@ class nbody_here final : public facade::nbody_on_backend<Real> {
 namespace ramify::detail::facade {
 
 template <build where, class Real>
-nbody_report gravity_on(const gravity_arrays<Real>& arrays, const nbody_options& options) {
+nbody_report gravity_on(const gravity_arrays<Real>& arrays, const nbody_options& options,
+                        const environment& env) {
   static_assert(where == this_build);
   const std::size_t n = arrays.n;
-  facade_call call(options.pending_launches);
+  facade_call call(env);
   const on_device x(nbody::as_points(std::span(arrays.positions, n)), call, "positions");
   const on_device m(std::span(arrays.masses, n), call, "masses");
   const on_device a(nbody::as_points(std::span(arrays.accelerations, n)), array_role::output, call,
                     "accelerations");
   const on_device phi(arrays.potentials, n, call, "potentials");
-  gravity_run<Real> run({x.data(), m.data(), n, a.data(), phi.data(), n}, 0, options, call.stream(),
-                        {});
+  auto run = nbody::start_gravity<Real>("gravity", {x.data(), m.data(), n, a.data(), phi.data(), n},
+                                        0, options, env);
   return call.finish(run.get(), a, phi);
 }
 
 template <build where, class Real>
 std::unique_ptr<nbody_on_backend<Real>> make_nbody_on(
     std::span<const std::array<Real, 3>> positions, std::span<const std::array<Real, 3>> velocities,
-    std::span<const Real> masses, const nbody_options& options) {
+    std::span<const Real> masses, const nbody_options& options, const environment& env) {
   static_assert(where == this_build);
-  return std::make_unique<nbody::nbody_here<Real>>(positions, velocities, masses, options);
+  return std::make_unique<nbody::nbody_here<Real>>(positions, velocities, masses, options, env);
 }
 
 }  // namespace ramify::detail::facade
 
 /// Instantiates the facade's gravity with numbers of type Real, for this backend.
-#define RAMIFY_INSTANTIATE(Real)                                                                   \
-  namespace ramify::detail::facade {                                                               \
-  template nbody_report gravity_on<this_build>(const gravity_arrays<Real>&, const nbody_options&); \
-  template std::unique_ptr<nbody_on_backend<Real>> make_nbody_on<this_build>(                      \
-      std::span<const std::array<Real, 3>>, std::span<const std::array<Real, 3>>,                  \
-      std::span<const Real>, const nbody_options&);                                                \
+#define RAMIFY_INSTANTIATE(Real)                                                                  \
+  namespace ramify::detail::facade {                                                              \
+  template nbody_report gravity_on<this_build>(const gravity_arrays<Real>&, const nbody_options&, \
+                                               const environment&);                               \
+  template std::unique_ptr<nbody_on_backend<Real>> make_nbody_on<this_build>(                     \
+      std::span<const std::array<Real, 3>>, std::span<const std::array<Real, 3>>,                 \
+      std::span<const Real>, const nbody_options&, const environment&);                           \
   }

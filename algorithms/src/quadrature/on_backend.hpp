@@ -14,6 +14,6 @@ namespace ramify::detail::facade {
 /// nvcc and once by the C++ compiler.
 template <build where>
 quadrature_report quadrature_on(const genz_integrand& f, const quadrature_options& options,
-                                quadrature_result& result);
+                                const environment& env, quadrature_result& result);
 
 }  // namespace ramify::detail::facade

@@ -6,12 +6,14 @@
 
 namespace ramify {
 
-quadrature_result quadrature(const genz_integrand& f, const quadrature_options& options) {
+quadrature_result quadrature(const genz_integrand& f, const quadrature_options& options,
+                             const environment& env) {
   validate(f);
   validate(options);
+  validate(env);
   quadrature_result result{};
-  result.report = detail::facade::on_backend(options, [&](auto where) {
-    return detail::facade::quadrature_on<where>(f, options, result);
+  result.report = detail::facade::on_backend(env, [&](auto where) {
+    return detail::facade::quadrature_on<where>(f, options, env, result);
   });
   return result;
 }

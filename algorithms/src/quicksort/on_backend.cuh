@@ -25,11 +25,14 @@ template <>
 inline constexpr bool orders_numbers<directed> = true;
 
 /// Returns the order of keys that are held as doubles, or as their bits.
-[[nodiscard]] inline directed order_of(const double*, number_kind, bool down) { return {down}; }
+[[nodiscard]] inline directed order_of(const double*, const facade::number_order& wanted) {
+  return {wanted.order == ramify::sort_order::descending};
+}
 template <class Word>
-[[nodiscard]] number_codes<Word> order_of(const Word*, number_kind kind, bool down) {
+[[nodiscard]] number_codes<Word> order_of(const Word*, const facade::number_order& wanted) {
   using codes = number_codes<Word>;
-  switch (kind) {
+  const bool down = wanted.order == ramify::sort_order::descending;
+  switch (wanted.kind) {
     case number_kind::floating_point:
       return codes::template of<std::conditional_t<sizeof(Word) == 4, float, double>>(down);
     case number_kind::signed_integer: return codes::template of<std::make_signed_t<Word>>(down);
@@ -58,42 +61,34 @@ bool is_sorted_in_parts(Held* keys, std::size_t n, const quicksort_options& opti
          options.device_memory;
 }
 
-template <class Held, class Value, class Order>
-quicksort_report sort_in_parts(Held* keys, Value* values, std::size_t n, Order order,
-                               const quicksort_options& options) {
-  facade_call call(options.pending_launches);
-  out_of_core_config config{options};
-  config.device_memory = options.device_memory;
-  quicksort_report report = quicksort::sort_out_of_core<Held, Value>(
-      {keys, values}, n, order, config, "quicksort_options.device_memory");
-  static_cast<run_times&>(report) = call.finish();
-  report.work_ms = report.total_ms;  // the copies are part of it
-  return report;
-}
-
 }  // namespace ramify::detail::facade::inline RAMIFY_BUILD
 
 namespace ramify::detail::facade {
 
 // Copies the arrays to the device if necessary, sorts, and copies them back.
 template <build where, class Held, class Value>
-quicksort_report quicksort_on(Held* keys, number_kind kind, Value* values, std::size_t n,
-                              const quicksort_options& options) {
+quicksort_report quicksort_on(Held* keys, Value* values, std::size_t n, const number_order& wanted,
+                              const quicksort_options& options, const environment& env) {
   static_assert(where == this_build);
-  const auto order = quicksort::order_of(keys, kind, options.descending);
+  const auto order = quicksort::order_of(keys, wanted);
   using value = std::conditional_t<std::is_void_v<Value>, no_value, Value>;
+  facade_call call(env);
   if (is_sorted_in_parts<Held, value, std::remove_const_t<decltype(order)>>(keys, n, options)) {
-    return sort_in_parts(keys, static_cast<value*>(static_cast<void*>(values)), n, order, options);
+    const auto moved = static_cast<value*>(static_cast<void*>(values));
+    quicksort_report report = call.finish(
+        quicksort::sort_out_of_core<Held, value>({keys, moved}, n, order, options, env));
+    report.work_ms = report.total_ms;  // the copies are part of it
+    return report;
   }
-  facade_call call(options.pending_launches);
+  const quicksort_options in_place =
+      options.device_memory == 0 ? options : quicksort::in_place_options(options);
   const on_device device_keys(std::span(keys, n), array_role::in_place, call, "keys");
   if constexpr (std::is_void_v<Value>) {
-    return call.finish(ramify::quicksort(device_keys.data(), n, order, call.stream(), options),
-                       device_keys);
+    return call.finish(ramify::quicksort(device_keys.data(), n, order, in_place, env), device_keys);
   } else {
     const on_device device_values(std::span(values, n), array_role::in_place, call, "values");
     return call.finish(
-        quicksort_pairs(device_keys.data(), device_values.data(), n, order, call.stream(), options),
+        quicksort_pairs(device_keys.data(), device_values.data(), n, order, in_place, env),
         device_values, device_keys);
   }
 }
@@ -101,12 +96,18 @@ quicksort_report quicksort_on(Held* keys, number_kind kind, Value* values, std::
 }  // namespace ramify::detail::facade
 
 /// Instantiates the sorts of keys that are held as Held, for this backend.
-#define RAMIFY_INSTANTIATE(Held)                                                             \
-  namespace ramify::detail::facade {                                                         \
-  template quicksort_report quicksort_on<this_build>(Held*, number_kind, void*, std::size_t, \
-                                                     const quicksort_options&);              \
-  template quicksort_report quicksort_on<this_build>(Held*, number_kind, std::uint32_t*,     \
-                                                     std::size_t, const quicksort_options&); \
-  template quicksort_report quicksort_on<this_build>(Held*, number_kind, std::uint64_t*,     \
-                                                     std::size_t, const quicksort_options&); \
+#define RAMIFY_INSTANTIATE(Held)                                                         \
+  namespace ramify::detail::facade {                                                     \
+  template quicksort_report quicksort_on<this_build>(Held*, void*, std::size_t,          \
+                                                     const number_order&,                \
+                                                     const quicksort_options&,           \
+                                                     const environment&);                \
+  template quicksort_report quicksort_on<this_build>(Held*, std::uint32_t*, std::size_t, \
+                                                     const number_order&,                \
+                                                     const quicksort_options&,           \
+                                                     const environment&);                \
+  template quicksort_report quicksort_on<this_build>(Held*, std::uint64_t*, std::size_t, \
+                                                     const number_order&,                \
+                                                     const quicksort_options&,           \
+                                                     const environment&);                \
   }

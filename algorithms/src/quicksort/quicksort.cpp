@@ -7,12 +7,14 @@
 namespace ramify::detail::quicksort {
 
 quicksort_report sort_numbers(const number_array& keys, const number_array& values, std::size_t n,
-                              const quicksort_options& options) {
+                              ramify::sort_order order, const quicksort_options& options,
+                              const environment& env) {
   validate(options);
-  check_enumerator(options.backend, "quicksort_options.backend");
-  return facade::on_backend(options, [&](auto where) {
+  validate(env);
+  check_enumerator(order, "quicksort: order");
+  return facade::on_backend(env, [&](auto where) {
     const auto sort = [&](auto* held, auto* moved) {
-      return facade::quicksort_on<where>(held, keys.kind, moved, n, options);
+      return facade::quicksort_on<where>(held, moved, n, {keys.kind, order}, options, env);
     };
     const auto sort_with_values = [&](auto* held) {
       if (values.bytes == 0) return sort(held, static_cast<void*>(nullptr));

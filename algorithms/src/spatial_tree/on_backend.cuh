@@ -4,7 +4,6 @@
 /// \file
 /// The implementation of spatial_index on one backend: the GPU under nvcc, else the CPU executor.
 
-#include <ramify/runtime/stream.cuh>
 #include <ramify/spatial_tree.cuh>
 
 #include <algorithm>
@@ -38,33 +37,36 @@ class spatial_here : public facade::spatial_backend<Real, dim> {
   using host_point = std::array<Real, dim>;
 
  public:
-  spatial_here(std::span<const host_point> points, const spatial_tree_options& options) {
-    facade_call call(options.pending_launches, &stream_);
+  spatial_here(std::span<const host_point> points, const spatial_tree_options& options,
+               const environment& env)
+      : env_(env) {
+    facade_call call(env);
     // Only for the build: the tree has its own copy of the points.
     const on_device input(as_points(points), call, "points");
-    tree_ = ramify::spatial_tree<Real, dim>(input.data(), points.size(), stream_.get(), options);
+    tree_ = ramify::spatial_tree<Real, dim>(input.data(), points.size(), options, env);
     this->report = call.finish(tree_.report());
   }
 
   run_report radius_count(std::span<const host_point> queries, Real radius,
-                          std::span<std::uint32_t> counts,
-                          const spatial_query_config& config) const override {
+                          std::span<std::uint32_t> counts, const spatial_query_options& options,
+                          const environment& env) const override {
     check_size("counts", counts.size(), queries.size(), 1);
-    facade_call call(0, &stream_);
+    facade_call call(env);
     const on_device input(as_points(queries), call, "queries");
     const on_device result(counts, array_role::output, call, "counts");
     return finished(call,
                     ramify::radius_count(tree_.view(), input.data(), queries.size(), radius,
-                                         result.data(), stream_.get(), config),
+                                         result.data(), options, env),
                     result);
   }
 
   neighbor_lists radius_list(std::span<const host_point> queries, Real radius,
-                             const spatial_query_config& config) const override {
-    facade_call call(0, &stream_);
+                             const spatial_query_options& options,
+                             const environment& env) const override {
+    facade_call call(env);
     const on_device input(as_points(queries), call, "queries");
-    const device_neighbor_lists found = ramify::radius_list(
-        tree_.view(), input.data(), queries.size(), radius, stream_.get(), config);
+    const device_neighbor_lists found =
+        ramify::radius_list(tree_.view(), input.data(), queries.size(), radius, options, env);
     neighbor_lists lists;
     const auto copy = [&](auto& to, const auto& from) {
       to.resize(from.size());
@@ -79,53 +81,57 @@ class spatial_here : public facade::spatial_backend<Real, dim> {
   radius_rows_report radius_rows(std::span<const host_point> queries, Real radius,
                                  std::size_t capacity, std::span<std::uint32_t> ids,
                                  std::span<std::uint32_t> counts,
-                                 const spatial_query_config& config) const override {
+                                 const spatial_query_options& options,
+                                 const environment& env) const override {
     check_size("ids", ids.size(), queries.size(), capacity, "capacity");
     check_size("counts", counts.size(), queries.size(), 1);
-    facade_call call(0, &stream_);
+    facade_call call(env);
     const on_device input(as_points(queries), call, "queries");
     const on_device to_ids(ids, array_role::output, call, "ids");
     const on_device to_counts(counts, array_role::output, call, "counts");
-    return finished(
-        call,
-        ramify::radius_rows(tree_.view(), input.data(), queries.size(), radius,
-                            {capacity, to_ids.data(), to_counts.data()}, stream_.get(), config),
-        to_ids, to_counts);
+    return finished(call,
+                    ramify::radius_rows(tree_.view(), input.data(), queries.size(), radius,
+                                        {capacity, to_ids.data(), to_counts.data()}, options, env),
+                    to_ids, to_counts);
   }
 
   run_report nearest(std::span<const host_point> queries, std::size_t k,
                      std::span<std::uint32_t> ids, std::span<Real> distances2,
-                     const spatial_query_config& config) const override {
-    return rows(queries.size(), k, ids, distances2, [&](facade_call& call, auto* to_ids, auto* to) {
-      const on_device input(as_points(queries), call, "queries");
-      return ramify::nearest(tree_.view(), input.data(), queries.size(), k, to_ids, to,
-                             stream_.get(), config);
-    });
+                     const spatial_query_options& options, const environment& env) const override {
+    return rows(queries.size(), k, ids, distances2, env,
+                [&](facade_call& call, auto* to_ids, auto* to) {
+                  const on_device input(as_points(queries), call, "queries");
+                  return ramify::nearest(tree_.view(), input.data(), queries.size(), k, to_ids, to,
+                                         options, env);
+                });
   }
 
   run_report all_nearest_neighbors(std::size_t k, bool exclude_self, std::span<std::uint32_t> ids,
-                                   std::span<Real> distances2,
-                                   const spatial_query_config& config) const override {
-    return rows(this->report.points, k, ids, distances2, [&](facade_call&, auto* to_ids, auto* to) {
-      return ramify::all_nearest_neighbors(tree_.view(), k, exclude_self, to_ids, to, stream_.get(),
-                                           config);
-    });
+                                   std::span<Real> distances2, const spatial_query_options& options,
+                                   const environment& env) const override {
+    return rows(this->report.points, k, ids, distances2, env,
+                [&](facade_call&, auto* to_ids, auto* to) {
+                  return ramify::all_nearest_neighbors(tree_.view(), k, exclude_self, to_ids, to,
+                                                       options, env);
+                });
   }
 
   spatial_cluster_report find_clusters(Real radius, std::span<std::uint32_t> labels,
-                                       const spatial_cluster_config& config) const override {
+                                       std::uint32_t min_points,
+                                       const spatial_query_options& options,
+                                       const environment& env) const override {
     check_size("labels", labels.size(), this->report.points, 1);
-    facade_call call(0, &stream_);
+    facade_call call(env);
     const on_device result(labels, array_role::output, call, "labels");
     return finished(
-        call, ramify::find_clusters(tree_.view(), radius, result.data(), stream_.get(), config),
+        call, ramify::find_clusters(tree_.view(), radius, result.data(), min_points, options, env),
         result);
   }
 
   std::vector<spatial_index_node<Real, dim>> nodes() const override {
     std::vector<spatial_node<Real, dim>> copies(this->report.nodes);
     if (copies.empty()) return {};
-    facade_call call(0, &stream_);
+    facade_call call(env_);
     call.copy_out(copies.data(), tree_.view().nodes, copies.size() * sizeof copies[0]);
     static_cast<void>(call.finish(run_report{}));  // waits
     std::vector<spatial_index_node<Real, dim>> all;
@@ -147,10 +153,10 @@ class spatial_here : public facade::spatial_backend<Real, dim> {
   /// Runs `query`, which writes a row of k neighbors for each of n queries, and copies the rows.
   template <class Query>
   run_report rows(std::size_t n, std::size_t k, std::span<std::uint32_t> ids,
-                  std::span<Real> distances2, Query query) const {
+                  std::span<Real> distances2, const environment& env, Query query) const {
     check_size("ids", ids.size(), n, k);
     check_size("distances2", distances2.size(), n, k);
-    facade_call call(0, &stream_);
+    facade_call call(env);
     const on_device to_ids(ids, array_role::output, call, "ids");
     const on_device to_distances(distances2, array_role::output, call, "distances2");
     const auto report = query(call, to_ids.data(), to_distances.data());
@@ -165,7 +171,7 @@ class spatial_here : public facade::spatial_backend<Real, dim> {
     return report;
   }
 
-  host_stream stream_;  // declared first: the tree is freed in it
+  environment env_;  // of the build
   ramify::spatial_tree<Real, dim> tree_;
 };
 
@@ -175,16 +181,17 @@ namespace ramify::detail::facade {
 
 template <build where, class Real, int dim>
 std::unique_ptr<spatial_backend<Real, dim>> make_spatial_on(
-    std::span<const std::array<Real, dim>> points, const spatial_tree_options& options) {
+    std::span<const std::array<Real, dim>> points, const spatial_tree_options& options,
+    const environment& env) {
   static_assert(where == this_build);
-  return std::make_unique<detail::spatial_tree::spatial_here<Real, dim>>(points, options);
+  return std::make_unique<detail::spatial_tree::spatial_here<Real, dim>>(points, options, env);
 }
 
 }  // namespace ramify::detail::facade
 
 /// Instantiates the facade's trees over `dim`-dimensional points of Real, for this backend.
-#define RAMIFY_INSTANTIATE(Real, dim)                                                          \
-  namespace ramify::detail::facade {                                                           \
-  template std::unique_ptr<spatial_backend<Real, dim>> make_spatial_on<this_build, Real, dim>( \
-      std::span<const std::array<Real, dim>>, const spatial_tree_options&);                    \
+#define RAMIFY_INSTANTIATE(Real, dim)                                                           \
+  namespace ramify::detail::facade {                                                            \
+  template std::unique_ptr<spatial_backend<Real, dim>> make_spatial_on<this_build, Real, dim>(  \
+      std::span<const std::array<Real, dim>>, const spatial_tree_options&, const environment&); \
   }

@@ -15,6 +15,7 @@ namespace ramify::detail::facade {
 /// Builds a tree on the backend `where`. One definition per build.
 template <build where, class Real, int dim>
 std::unique_ptr<spatial_backend<Real, dim>> make_spatial_on(
-    std::span<const std::array<Real, dim>> points, const spatial_tree_options& options);
+    std::span<const std::array<Real, dim>> points, const spatial_tree_options& options,
+    const environment& env);
 
 }  // namespace ramify::detail::facade

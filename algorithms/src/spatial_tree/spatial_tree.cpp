@@ -8,11 +8,12 @@ namespace ramify {
 
 template <class Real, int dim>
 spatial_index<Real, dim>::spatial_index(std::span<const point> points,
-                                        const spatial_tree_options& options) {
+                                        const spatial_tree_options& options,
+                                        const environment& env) {
   validate(options);
-  check_enumerator(options.backend, "spatial_tree_options.backend");
-  const run_report built = detail::facade::on_backend(options, [&](auto where) -> run_report {
-    backend_ = detail::facade::make_spatial_on<where, Real, dim>(points, options);
+  validate(env);
+  const run_report built = detail::facade::on_backend(env, [&](auto where) -> run_report {
+    backend_ = detail::facade::make_spatial_on<where, Real, dim>(points, options, env);
     return static_cast<const run_report&>(backend_->report);
   });
   backend_->report.backend_reason = built.backend_reason;

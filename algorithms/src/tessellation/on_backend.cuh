@@ -25,11 +25,11 @@ namespace ramify::detail::facade {
 template <>
 tessellation_report tessellate_curves_on<this_build>(std::span<const cubic_curve> curves,
                                                      const tessellation_options& options,
-                                                     polylines& result) {
-  facade_call call(options.pending_launches);
+                                                     const environment& env, polylines& result) {
+  facade_call call(env);
   const on_device device_curves(curves, call, "curves");
   const device_polylines lines =
-      ramify::tessellate_curves(device_curves.data(), curves.size(), call.stream(), options);
+      ramify::tessellate_curves(device_curves.data(), curves.size(), options, env);
   copy_out(call, lines.points, result.points);
   copy_out(call, lines.offsets, result.offsets);
   return call.finish(lines.report);
@@ -38,11 +38,12 @@ tessellation_report tessellate_curves_on<this_build>(std::span<const cubic_curve
 template <>
 tessellation_report tessellate_patches_on<this_build>(std::span<const bicubic_patch> patches,
                                                       const tessellation_options& options,
+                                                      const environment& env,
                                                       triangle_mesh& result) {
-  facade_call call(options.pending_launches);
+  facade_call call(env);
   const on_device device_patches(patches, call, "patches");
   const device_mesh mesh =
-      ramify::tessellate_patches(device_patches.data(), patches.size(), call.stream(), options);
+      ramify::tessellate_patches(device_patches.data(), patches.size(), options, env);
   copy_out(call, mesh.vertices, result.vertices);
   copy_out(call, mesh.triangles, result.triangles);
   return call.finish(mesh.report);

@@ -14,10 +14,11 @@ namespace ramify::detail::facade {
 /// nvcc and once by the C++ compiler.
 template <build where>
 tessellation_report tessellate_curves_on(std::span<const cubic_curve> curves,
-                                         const tessellation_options& options, polylines& result);
+                                         const tessellation_options& options,
+                                         const environment& env, polylines& result);
 template <build where>
 tessellation_report tessellate_patches_on(std::span<const bicubic_patch> patches,
                                           const tessellation_options& options,
-                                          triangle_mesh& result);
+                                          const environment& env, triangle_mesh& result);
 
 }  // namespace ramify::detail::facade

@@ -7,21 +7,23 @@
 namespace ramify {
 
 polylines tessellate_curves(std::span<const cubic_curve> curves,
-                            const tessellation_options& options) {
+                            const tessellation_options& options, const environment& env) {
   validate(options);
+  validate(env);
   polylines result;
-  result.report = detail::facade::on_backend(options, [&](auto where) {
-    return detail::facade::tessellate_curves_on<where>(curves, options, result);
+  result.report = detail::facade::on_backend(env, [&](auto where) {
+    return detail::facade::tessellate_curves_on<where>(curves, options, env, result);
   });
   return result;
 }
 
 triangle_mesh tessellate_patches(std::span<const bicubic_patch> patches,
-                                 const tessellation_options& options) {
+                                 const tessellation_options& options, const environment& env) {
   validate(options);
+  validate(env);
   triangle_mesh result;
-  result.report = detail::facade::on_backend(options, [&](auto where) {
-    return detail::facade::tessellate_patches_on<where>(patches, options, result);
+  result.report = detail::facade::on_backend(env, [&](auto where) {
+    return detail::facade::tessellate_patches_on<where>(patches, options, env, result);
   });
   return result;
 }

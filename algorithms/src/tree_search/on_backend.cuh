@@ -13,9 +13,10 @@ namespace ramify::detail::facade {
 
 template <>
 traverse_report tree_search_on<this_build>(const uts_parameters& tree,
-                                           const tree_search_options& options, uts_counts& counts) {
-  facade_call call(options.pending_launches);
-  auto found = ramify::tree_search(tree, call.stream(), options);
+                                           const traverse_options& options, const environment& env,
+                                           uts_counts& counts) {
+  facade_call call(env);
+  auto found = ramify::tree_search_async(tree, options, env).get();
   counts = found.value;
   return call.finish(found.report);
 }

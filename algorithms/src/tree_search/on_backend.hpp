@@ -12,7 +12,7 @@ namespace ramify::detail::facade {
 
 /// Searches a tree on one backend. It is compiled once by nvcc and once by the C++ compiler.
 template <build where>
-traverse_report tree_search_on(const uts_parameters& tree, const tree_search_options& options,
-                               uts_counts& counts);
+traverse_report tree_search_on(const uts_parameters& tree, const traverse_options& options,
+                               const environment& env, uts_counts& counts);
 
 }  // namespace ramify::detail::facade

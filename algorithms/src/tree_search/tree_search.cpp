@@ -6,12 +6,14 @@
 
 namespace ramify {
 
-tree_search_result tree_search(const uts_parameters& tree, const tree_search_options& options) {
+tree_search_result tree_search(const uts_parameters& tree, const traverse_options& options,
+                               const environment& env) {
   validate(tree);
   validate(options);
+  validate(env);
   tree_search_result result{};
-  result.report = detail::facade::on_backend(options, [&](auto where) {
-    return detail::facade::tree_search_on<where>(tree, options, result.counts);
+  result.report = detail::facade::on_backend(env, [&](auto where) {
+    return detail::facade::tree_search_on<where>(tree, options, env, result.counts);
   });
   return result;
 }

@@ -37,10 +37,14 @@ void check_field(bool valid, std::string_view field, const Value& value, std::st
   throw std::invalid_argument(text.append("; it must be ").append(range));
 }
 
+[[nodiscard]] inline bool is_aligned(const void* pointer, std::size_t alignment) {
+  return reinterpret_cast<std::uintptr_t>(pointer) % alignment == 0;
+}
+
 /// Checks that a pointer to objects of this alignment is aligned. A load from another address is a
 /// fault on a GPU. `name` begins the message. \throws std::invalid_argument
 inline void check_alignment(const void* pointer, std::size_t alignment, std::string_view name) {
-  if (reinterpret_cast<std::uintptr_t>(pointer) % alignment == 0) return;
+  if (is_aligned(pointer, alignment)) return;
   throw std::invalid_argument(std::string(name) + " must be aligned to " +
                               std::to_string(alignment) + " bytes");
 }

@@ -229,14 +229,6 @@ void check_device_access(const char* algorithm, const auto& arrays) {
   }
 }
 
-/// Scratch memory that the caller provides: device memory, aligned to 256 bytes.
-struct scratch_memory {
-  void* data = nullptr;  ///< null: the run allocates its scratch memory from scratch_pool()
-  std::size_t bytes = 0;
-
-  operator memory_ref() const { return {data, bytes}; }
-};
-
 /// Places arrays of different types in one allocation.
 ///
 /// Use it twice with the same calls: with a null base to compute size(), then with memory of that
@@ -254,7 +246,7 @@ class memory_layout {
     return base_ == nullptr ? nullptr : reinterpret_cast<T*>(base_ + here);
   }
   /// Returns the next `bytes` bytes, as the scratch memory of a part of the run.
-  scratch_memory take_scratch(std::size_t bytes) { return {take<std::byte>(bytes), bytes}; }
+  memory_ref take_scratch(std::size_t bytes) { return {take<std::byte>(bytes), bytes}; }
 
   [[nodiscard]] std::size_t size() const { return size_; }
 
@@ -279,18 +271,22 @@ template <class Parts, class... Sizes>
 /// \throws std::invalid_argument naming `algorithm`; cuda_error
 inline void check_scratch(const memory_ref& given, std::size_t needed, cudaStream_t stream,
                           const char* algorithm, const char* name = "environment.memory") {
-  const std::string field = std::string(algorithm) + ": " + name;
+  const auto refuse = [&](const std::string& fault) {
+    throw std::invalid_argument(std::string(algorithm) + ": " + name + fault);
+  };
   if (given.data() == nullptr) {
     if (!is_being_captured(stream)) return;
-    throw std::invalid_argument(field + " is " + (given.is_resource() ? "a resource" : "empty") +
-                                "; a run in a stream that is being captured requires " +
-                                std::to_string(needed) + " bytes of memory");
+    refuse((given.is_resource() ? " is a resource" : " is empty") +
+           ("; a run in a stream that is being captured requires " + std::to_string(needed)) +
+           " bytes of memory");
   }
   if (given.bytes() < needed) {
-    throw std::invalid_argument(field + " has " + std::to_string(given.bytes()) +
-                                " bytes; this run needs " + std::to_string(needed));
+    refuse(" has " + std::to_string(given.bytes()) + " bytes; this run needs " +
+           std::to_string(needed));
   }
-  detail::check_alignment(given.data(), memory_layout::alignment, field);
+  if (!detail::is_aligned(given.data(), memory_layout::alignment)) {
+    refuse(" must be aligned to " + std::to_string(memory_layout::alignment) + " bytes");
+  }
 }
 
 /// The scratch memory of one run: memory of the caller, or an allocation of its own.

@@ -16,6 +16,7 @@
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #if RAMIFY_ON_CUDA
 #include <cuda.h>
@@ -160,18 +161,31 @@ namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 
 #endif
 
+/// Identifies what a result of once_per_context() belongs to: a context, and on the CPU executor
+/// also the configured number of workers, which is the number of resident blocks.
+using context_and_workers = std::pair<context_id, unsigned>;
+
+/// Returns the current context and number of workers. Thread-safe. \throws cuda_error
+[[nodiscard]] inline context_and_workers current_context_and_workers() {
+#if RAMIFY_ON_CUDA
+  return {current_context(), 0};
+#else
+  return {current_context(), cpu::current_executor_config().workers};
+#endif
+}
+
 /// Returns the result of compute() in the current context. Each function object type is called once
-/// in a context; further calls return the first result. Thread-safe.
-/// \throws what compute() throws; cuda_error
+/// in a context, on the CPU executor once for each number of workers; further calls return the
+/// first result. Thread-safe. \throws what compute() throws; cuda_error
 template <class Compute>
 const std::invoke_result_t<Compute>& once_per_context(const Compute& compute) {
   // Never destroyed, because destructors of global objects may call.
   static std::mutex mutex;
-  static auto& results = *new std::map<context_id, std::invoke_result_t<Compute>>;
-  const context_id context_now = current_context();
+  static auto& results = *new std::map<context_and_workers, std::invoke_result_t<Compute>>;
+  const context_and_workers now = current_context_and_workers();
   const std::lock_guard lock(mutex);
-  const auto known = results.find(context_now);
-  return known != results.end() ? known->second : results[context_now] = compute();
+  const auto known = results.find(now);
+  return known != results.end() ? known->second : results[now] = compute();
 }
 
 /// Checks that the context `made_in`, in which an object was made, still exists. `object` names the

@@ -15,7 +15,6 @@
 #include <ramify/runtime/device_context.cuh>
 #include <ramify/runtime/launch.cuh>
 #include <ramify/runtime/report.hpp>
-#include <ramify/runtime/result_state.hpp>
 #include <ramify/runtime/run_setup.cuh>
 #include <ramify/runtime/slots.cuh>
 #include <ramify/runtime/status.cuh>
@@ -79,7 +78,7 @@ class run_control {
 
   /// Constructs one of several runs that share `recorder`, which writes to setup.trace and must
   /// outlive the run. \throws cuda_error
-  run_control(void* scratch, const detail::run_setup& setup, detail::trace_recorder& recorder)
+  run_control(void* scratch, const detail::run_choices& setup, detail::trace_recorder& recorder)
       : run_control(scratch, setup.choice, setup.limit, setup.stream) {
     trace_ = setup.trace;
     shared_recorder_ = &recorder;
@@ -237,47 +236,3 @@ class run_control {
 };
 
 }  // namespace ramify::inline RAMIFY_BUILD
-
-namespace ramify::detail::runtime::inline RAMIFY_BUILD {
-
-/// The memory and the control of a run. It does not move, because chains refer to the control.
-///
-/// The constructor Parts(memory_layout&, sizes...) takes the scratch memory of the family. What it
-/// takes first is among the bytes that run_control::wait() reads.
-template <class Parts>
-struct basic_run {
-  /// Takes the scratch memory. \throws std::invalid_argument for bad scratch memory; cuda_error
-  template <class... Sizes>
-  explicit basic_run(const run_setup& setup, const Sizes&... sizes)
-      : scratch(setup.given, scratch_bytes(sizes...), setup.stream, setup.algorithm),
-        memory(scratch.data()),
-        control(memory.take<std::byte>(run_control::scratch_bytes), setup, scratch.size()),
-        parts(memory, sizes...),
-        captured(setup.captured) {}
-  basic_run(const basic_run&) = delete;
-  basic_run& operator=(const basic_run&) = delete;
-
-  /// Returns the device memory that a run needs, in bytes.
-  template <class... Sizes>
-  [[nodiscard]] static std::size_t scratch_bytes(const Sizes&... sizes) {
-    memory_layout sizing(nullptr);
-    sizing.take<std::byte>(run_control::scratch_bytes);
-    static_cast<void>(Parts(sizing, sizes...));
-    return sizing.size();
-  }
-
-  /// Reads the trace of the complete run, and returns its report.
-  [[nodiscard]] const run_report& end() {
-    control.read_trace();
-    control.report().scratch_bytes = scratch.size();
-    return control.report();
-  }
-
-  scratch_space scratch;
-  memory_layout memory;
-  run_control control;
-  Parts parts;
-  bool captured;  ///< whether a graph captured the start of the run
-};
-
-}  // namespace ramify::detail::runtime::inline RAMIFY_BUILD

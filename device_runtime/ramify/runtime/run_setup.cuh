@@ -85,6 +85,19 @@ struct loop_choice {
   std::string reason;
 };
 
+/// Returns the stream of an environment. `algorithm` begins the message, if it is not null.
+/// \throws std::invalid_argument if it is a stream of another backend
+[[nodiscard]] inline cudaStream_t stream_of(const environment& env,
+                                            const char* algorithm = nullptr) {
+  if (RAMIFY_ON_CUDA ? env.stream.is_cpu() : env.stream.is_cuda()) {
+    throw std::invalid_argument(
+        (algorithm == nullptr ? std::string() : std::string(algorithm) + ": ") +
+        "environment.stream is a stream of another backend than " +
+        (RAMIFY_ON_CUDA ? "cuda" : "cpu"));
+  }
+  return env.stream.as<cudaStream_t>();
+}
+
 /// Returns the loop to use if `wanted` is requested. `option` is the option's name in the message.
 /// \throws unavailable if a graph is requested and the driver has no loops in graphs; cuda_error
 [[nodiscard]] inline loop_choice choose_loop(flat_loop wanted, const char* option) {
@@ -111,6 +124,7 @@ struct run_choices {
   cudaStream_t stream;
   memory_ref given;
   route wanted;
+  flat_loop wanted_loop;
   launch_trace* trace;
   bool captured;                                ///< whether a graph captures the run
   std::shared_ptr<const launch_limits> limits;  ///< in force while it exists; null: unchanged
@@ -130,7 +144,7 @@ struct run_choices {
     return {.stream = stream,
             .memory = memory,
             .route = wanted,
-            .flat_loop = loop.wanted,
+            .flat_loop = wanted_loop,
             .trace = trace};
   }
 };
@@ -144,29 +158,15 @@ struct run_setup : private relaxed_capture_scope, run_choices {
   ///         captures the stream and the environment has a trace or a limit; cuda_error
   run_setup(const char* name, const environment& env)
       : run_choices{.algorithm = checked(name, env),
-                    .stream = env.stream.as<cudaStream_t>(),
+                    .stream = stream_of(env, name),
                     .given = env.memory,
                     .wanted = env.route,
+                    .wanted_loop = env.flat_loop,
                     .trace = env.trace,
                     .captured = is_captured(name, env),
                     .limits = limits_of(env),
                     .limit = current_pending_launch_limit(),
                     .loop = choose_loop(env.flat_loop, "environment.flat_loop")} {}
-
-  /// As families without an environment have it. `config` has the members route, flat_loop and
-  /// trace. `option` is the name of config.flat_loop in messages.
-  template <class Config>
-  run_setup(const char* name, const Config& config, const char* option, cudaStream_t in_stream,
-            const scratch_memory& scratch)
-      : run_choices{.algorithm = name,
-                    .stream = in_stream,
-                    .given = scratch,
-                    .wanted = config.route,
-                    .trace = config.trace,
-                    .captured = is_being_captured(in_stream),
-                    .limits = nullptr,
-                    .limit = current_pending_launch_limit(),
-                    .loop = choose_loop(config.flat_loop, option)} {}
 
   /// Lets the host launch the steps of the flat route, for `reason`, unless a graph is requested or
   /// captures the run.
@@ -205,11 +205,6 @@ struct run_setup : private relaxed_capture_scope, run_choices {
       throw unavailable(std::string(name) + ": environment.backend is " +
                         std::string(to_string(env.backend)) + ", but this call was compiled for " +
                         std::string(to_string(here)));
-    }
-    if (RAMIFY_ON_CUDA ? env.stream.is_cpu() : env.stream.is_cuda()) {
-      throw std::invalid_argument(std::string(name) +
-                                  ": environment.stream is a stream of another backend than " +
-                                  std::string(to_string(here)));
     }
     return name;
   }

@@ -54,8 +54,7 @@ struct staging_shape {
 /// The pinned chunks of one device, two for each host thread.
 ///
 /// A chunk is allocated at its first use and kept, at most 2 * threads * chunk_bytes in total. One
-/// copy runs at a time; a copy that another thread of the program requests waits for it. The stream
-/// must not be the per-thread default stream, because other threads cannot use it.
+/// copy runs at a time; a copy that another thread of the program requests waits for it.
 class staging {
  public:
   /// \throws std::invalid_argument naming the field
@@ -82,7 +81,10 @@ class staging {
   void upload(void* to, const void* from, std::size_t bytes, cudaStream_t stream) {
     auto* const target = static_cast<std::byte*>(to);
     const auto* const source = static_cast<const std::byte*>(from);
-    for_all_pieces(bytes, [&](chunk_pair& chunks, cursor& next) {
+    // The handle of the per-thread default stream names another stream in each thread. What other
+    // threads send there is not ordered with the stream of the calling thread, so it sends alone.
+    const unsigned threads = is_per_thread(stream) ? 1 : shape_.threads;
+    for_all_pieces(bytes, threads, [&](chunk_pair& chunks, cursor& next) {
       unsigned current = 0;
       for (piece p = next.take(); p.bytes > 0; p = next.take(), current ^= 1) {
         // 1. Wait until the previous piece in this chunk has been sent.
@@ -105,7 +107,8 @@ class staging {
     check(cudaStreamSynchronize(stream), "waiting for the work before a copy");
     auto* const target = static_cast<std::byte*>(to);
     const auto* const source = static_cast<const std::byte*>(from);
-    for_all_pieces(bytes, [&](chunk_pair& chunks, cursor& next) {
+    // The work is complete, and each thread waits for its own copies. They may be in any stream.
+    for_all_pieces(bytes, shape_.threads, [&](chunk_pair& chunks, cursor& next) {
       std::array<piece, 2> sent{};  // the pieces in the chunks that are not unpacked yet
       const auto unpack = [&](unsigned which) {
         chunks[which].used.synchronize();
@@ -160,15 +163,27 @@ class staging {
     std::atomic<std::size_t> begin_ = 0;
   };
 
-  /// Calls work(chunks, cursor) in at most one thread for each piece, and waits for the threads.
-  /// Throws the exception of the first thread that has one.
+  /// Returns whether `stream` is the per-thread default stream.
+  [[nodiscard]] static bool is_per_thread([[maybe_unused]] cudaStream_t stream) {
+#if RAMIFY_ON_CUDA
+#ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM  // of nvcc -default-stream per-thread
+    if (stream == nullptr) return true;
+#endif
+    return stream == cudaStreamPerThread;
+#else
+    return false;
+#endif
+  }
+
+  /// Calls work(chunks, cursor) in at most `threads` threads, at most one for each piece, and waits
+  /// for them. Throws the exception of the first thread that has one.
   template <class Work>
-  void for_all_pieces(std::size_t bytes, const Work& work) {
+  void for_all_pieces(std::size_t bytes, unsigned threads, const Work& work) {
     if (bytes == 0) return;
     const std::lock_guard lock(mutex_);
     detail::require_context(context_, "staging");
     const std::size_t pieces = (bytes - 1) / shape_.chunk_bytes + 1;
-    const std::size_t workers = std::min<std::size_t>(pieces, shape_.threads);
+    const std::size_t workers = std::min<std::size_t>(pieces, threads);
     while (chunks_.size() < workers) {
       chunks_.push_back({chunk(shape_.chunk_bytes), chunk(shape_.chunk_bytes)});
     }

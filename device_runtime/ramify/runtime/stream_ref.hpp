@@ -4,14 +4,28 @@
 /// \file
 /// stream_ref: a stream of any backend, for plain C++.
 
+#include <concepts>
 #include <cstddef>
-#include <type_traits>
 
 struct CUstream_st;  // cudaStream_t points to it
 
 namespace ramify::cpu::builtins {
 struct stream_handle;  // cudaStream_t of the CPU executor points to it
 }
+
+namespace ramify::detail::runtime {
+
+template <class T>
+concept stream_handle =
+    std::same_as<T, CUstream_st*> || std::same_as<T, cpu::builtins::stream_handle*>;
+
+/// An object whose get() returns a stream.
+template <class T>
+concept has_stream = requires(const T& object) {
+  { object.get() } -> stream_handle;
+};
+
+}  // namespace ramify::detail::runtime
 
 namespace ramify {
 
@@ -24,8 +38,7 @@ class stream_ref {
   constexpr stream_ref(std::nullptr_t) {}
   constexpr stream_ref(CUstream_st* stream) : handle_(stream), is_cuda_(stream != nullptr) {}
   constexpr stream_ref(cpu::builtins::stream_handle* stream) : handle_(stream) {}
-  template <class Stream>
-  requires requires(const Stream& stream) { stream_ref(stream.get()); }
+  template <detail::runtime::has_stream Stream>
   constexpr stream_ref(const Stream& stream) : stream_ref(stream.get()) {}
 
   /// Returns the stream as a cudaStream_t of type Handle, which must be that of the stream's

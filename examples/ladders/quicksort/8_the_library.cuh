@@ -13,7 +13,7 @@
 ///            with algorithms/README.md.
 /// Tree       As in rung 7: the last block of a level launches the next level and the leaves.
 /// Join       As in rung 7. The host launches the levels without a launch slot
-///            (`quicksort_run::get()`).
+///            (`async_run::get()`).
 /// Cost       For 2^24 keys on an H200: two levels and their leaf grids.
 
 #include <ramify/quicksort.cuh>
@@ -23,10 +23,9 @@
 namespace ladder::rung_8 {
 
 inline void sort(std::uint32_t* keys, std::size_t n, ladder_run& run) {
-  quicksort_config config;
-  config.route = route::device;  // at about 2^20 keys the flat route would be faster
-  config.trace = run.trace();
-  run.set_report(quicksort(keys, n, ascending(), run.stream(), config));
+  // At about 2^20 keys the flat route would be faster.
+  run.set_report(quicksort(keys, n, ascending(),
+                           {.stream = run.stream(), .route = route::device, .trace = run.trace()}));
 }
 
 }  // namespace ladder::rung_8

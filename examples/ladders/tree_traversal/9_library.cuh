@@ -38,11 +38,9 @@ struct sum {
 };
 
 inline std::uint64_t count_nodes(const node& root, ladder_run& run) {
-  traverse_config config;
-  config.route = route::device;
-  config.trace = run.trace();
   const auto found =
-      traverse(root, children{}, one{}, sum{}, std::uint64_t{0}, run.stream(), config);
+      traverse(root, children{}, one{}, sum{}, std::uint64_t{0},
+               {.stream = run.stream(), .route = route::device, .trace = run.trace()});
   run.set_report(found.report);
   return found.value;
 }

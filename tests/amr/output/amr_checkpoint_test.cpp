@@ -23,17 +23,17 @@ using tests::says;
 namespace {
 
 constexpr auto program = "ramify amr";
+constexpr ramify::environment on_cpu{.backend = ramify::backend::cpu};
 
 /// Writes the checkpoint of a mesh with two levels.
 void write_small_checkpoint(const std::filesystem::path& file) {
   common::amr_checkpoint small;
-  ramify::amr_options& flow = small.settings.flow;
-  flow = recommended_options(ramify::amr_problem::advect_gaussian, 2);
-  flow.backend = ramify::backend::cpu;
-  flow.mesh.roots = {1, 1, 1};
-  flow.mesh.max_level = 1;
+  ramify::amr_setup& flow = small.settings.flow;
+  flow = recommended_setup(ramify::amr_problem::advect_gaussian, 2);
+  flow.options.mesh.roots = {1, 1, 1};
+  flow.options.mesh.max_level = 1;
   small.settings.field = "concentration";
-  ramify::amr_simulation simulation(flow);
+  ramify::amr_simulation simulation(flow, on_cpu);
   simulation.advance(2);
   small.first_totals = simulation.totals();
   small.state = simulation.state();
@@ -43,10 +43,10 @@ void write_small_checkpoint(const std::filesystem::path& file) {
 
 /// Continues a checkpoint by two steps. Its mesh may have at most 100 blocks.
 void advance(common::amr_checkpoint& from) {
-  ramify::amr_options& flow = from.settings.flow;
-  flow.backend = ramify::backend::cpu;
-  if (flow.mesh.max_blocks == 0 || flow.mesh.max_blocks > 100) flow.mesh.max_blocks = 100;
-  ramify::amr_simulation(flow, from.state).advance(2, flow.end_time);
+  ramify::amr_setup& flow = from.settings.flow;
+  if (flow.options.mesh.max_blocks == 0 || flow.options.mesh.max_blocks > 100)
+    flow.options.mesh.max_blocks = 100;
+  ramify::amr_simulation(flow, from.state, on_cpu).advance(2, flow.end_time);
 }
 
 /// Returns a value that may have another type or be out of range.

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "async_calls.cuh"
+
+#include <list>
+#include <memory>
+#include <ramify/amr.cuh>
+#include <ramify/branch_and_bound.cuh>
+#include <ramify/fork_join.cuh>
+#include <ramify/graph.cuh>
+#include <ramify/mandelbrot.cuh>
+#include <ramify/nbody.cuh>
+#include <ramify/quadrature.cuh>
+#include <ramify/quicksort.cuh>
+#include <ramify/rooted_tree.cuh>
+#include <ramify/runtime/async_run.hpp>
+#include <ramify/spatial_tree.cuh>
+#include <type_traits>
+#include <utility>
+
+namespace run_objects {
+namespace {
+
+/// A tree of numbers: the children of n are its halves.
+struct halves {
+  __host__ __device__ unsigned degree(unsigned n) const { return n < 2 ? 0 : 2; }
+  __host__ __device__ unsigned child(unsigned n, unsigned i) const { return (n + i) / 2; }
+  __host__ __device__ unsigned leaf(unsigned n) const { return n; }
+  __host__ __device__ unsigned combine(unsigned, const unsigned* r, unsigned) const {
+    return r[0] + r[1];
+  }
+  __host__ __device__ std::int64_t bound(unsigned) const { return 0; }
+  __host__ __device__ std::int64_t value(unsigned n) const { return n; }
+};
+struct one {
+  __host__ __device__ unsigned operator()(unsigned, unsigned) const { return 1; }
+};
+struct sum {
+  template <class T>
+  __host__ __device__ T operator()(T a, T b) const {
+    return a + b;
+  }
+};
+struct square {
+  __host__ __device__ double operator()(const quadrature_point<1>& p) const { return p[0] * p[0]; }
+};
+
+template <class T>
+inline constexpr bool is_async_run = false;
+template <class Result>
+inline constexpr bool is_async_run<async_run<Result>> = true;
+
+template <class Result>
+run_report report_of(const Result& result) {
+  if constexpr (std::is_base_of_v<run_report, Result>) {
+    return result;
+  } else if constexpr (requires { result.report(); }) {
+    return result.report();
+  } else {
+    return result.report;
+  }
+}
+
+/// Returns a row of the table. All families return the same type, so the rule of get() is tested
+/// for all of them in one place.
+template <class Start>
+async_call row(const std::string& name, std::size_t scratch_bytes, const Start& start) {
+  static_assert(is_async_run<std::invoke_result_t<Start, const environment&>>);
+  return {name, scratch_bytes, [start](const environment& env) -> any_run {
+            const auto run =
+                std::make_shared<std::invoke_result_t<Start, const environment&>>(start(env));
+            return [run] { return report_of(run->get()); };
+          }};
+}
+
+}  // namespace
+
+std::vector<async_call> calls_of_all_families(const arrays& a) {
+  std::vector<async_call> all;
+  const auto add = [&](const std::string& name, std::size_t scratch_bytes, const auto& start) {
+    all.push_back(row(name, scratch_bytes, start));
+  };
+  for (const auto strategy : all_choices<quicksort_strategy>()) {
+    const quicksort_options options{.strategy = strategy};
+    add("quicksort, " + std::string(to_string(strategy)),
+        quicksort_scratch_bytes<float, std::uint32_t>(n, options), [&a, options](const auto& env) {
+          return quicksort_pairs_async(a.keys.data(), a.values.data(), n, ascending{}, options,
+                                       env);
+        });
+  }
+  for (const auto strategy : all_choices<traverse_strategy>()) {
+    const traverse_options options{.strategy = strategy};
+    add("traverse, " + std::string(to_string(strategy)),
+        traverse_scratch_bytes<unsigned, halves, one, sum, unsigned>(options),
+        [options](const auto& env) {
+          return traverse_async(40u, halves{}, one{}, sum{}, 0u, options, env);
+        });
+  }
+  add("fork_join", fork_join_scratch_bytes<unsigned, halves>(),
+      [](const auto& env) { return fork_join_async(40u, halves{}, env); });
+  add("branch_and_bound", branch_and_bound_scratch_bytes<unsigned, halves>(),
+      [](const auto& env) { return branch_and_bound_async(40u, halves{}, env); });
+  const quadrature_options few{.max_evaluations = 10'000};
+  add("quadrature", quadrature_scratch_bytes<1, square>(few), [few](const auto& env) {
+    return quadrature_async(quadrature_box<1>{{0}, {1}}, square{}, few, env);
+  });
+  const mandelbrot_view view{.width = 8, .height = 8};
+  for (const auto method : all_choices<mandelbrot_method>()) {
+    const mandelbrot_options options{.method = method};
+    add("mandelbrot, " + std::string(to_string(method)), mandelbrot_scratch_bytes(view, options),
+        [&a, view, options](const auto& env) {
+          return mandelbrot_async(view, a.dwells.data(), options, env);
+        });
+  }
+  add("rooted_tree", rooted_tree_scratch_bytes(a.tree(), {.levels = a.labels.data()}),
+      [&a](const auto& env) {
+        return rooted_tree_async(a.tree(), {.levels = a.labels.data()}, env);
+      });
+  add("breadth_first_search", bfs_scratch_bytes(a.graph()), [&a](const auto& env) {
+    return breadth_first_search_async(a.graph(), 0, {.levels = a.labels.data()}, env);
+  });
+  add("shortest_paths", sssp_scratch_bytes(a.graph()), [&a](const auto& env) {
+    return shortest_paths_async(a.graph(), std::span<const float>(a.lengths.data(), n - 1), 0,
+                                sssp_arrays{.distances = a.distances.data()}, env);
+  });
+  add("connected_components", components_scratch_bytes(a.graph()), [&a](const auto& env) {
+    return connected_components_async(a.graph(), a.labels.data(), env);
+  });
+  add("pagerank", pagerank_scratch_bytes(a.graph()),
+      [&a](const auto& env) { return pagerank_async(a.graph(), a.ranks.data(), env); });
+  add("spatial_tree", spatial_tree_scratch_bytes<float, 3>(n),
+      [&a](const auto& env) { return spatial_tree_async(a.points.data(), n, env); });
+  add("barnes_hut", barnes_hut_scratch_bytes<float>(n), [&a](const auto& env) {
+    // The run keeps what it needs of the object.
+    return barnes_hut<float>().accelerations_async(a.points.data(), a.masses.data(), n,
+                                                   a.forces.data(), nullptr, env);
+  });
+  add("direct_gravity", direct_gravity_scratch_bytes(), [&a](const auto& env) {
+    return direct_gravity_async<float>(a.points.data(), a.masses.data(), n, a.forces.data(),
+                                       nullptr, env);
+  });
+  // The steps of a system and of a mesh have the environment of the object.
+  const auto systems = std::make_shared<std::list<nbody_system<float>>>();
+  add("nbody_system", 0, [&a, systems](const auto& env) {
+    return systems->emplace_back(a.points.data(), a.points.data(), a.masses.data(), n, env)
+        .step_async(1e-6);
+  });
+  using gas = euler<double, 2>;
+  const auto flows = std::make_shared<std::list<amr_run<gas>>>();
+  add("amr_run", 0, [flows](const auto& env) {
+    amr_options options;
+    options.mesh.max_level = 1;
+    return flows->emplace_back(gas{}, gradient_criterion<gas>{}, sod<double, 2>{}, options, env)
+        .advance_async(1);
+  });
+  return all;
+}
+
+std::vector<async_call> calls_without_work(const arrays& a) {
+  return {
+      row("quicksort", 0,
+          [&a](const environment& env) {
+            return quicksort_async(a.keys.data(), 1, ascending{}, env);
+          }),
+      row("rooted_tree", 0,
+          [](const environment& env) {
+            return rooted_tree_async(tree_shape::of_parents({}), {}, env);
+          }),
+      row("pagerank", 0, [](const environment& env) { return pagerank_async({}, nullptr, env); }),
+      row("spatial_tree", 0,
+          [&a](const environment& env) { return spatial_tree_async(a.points.data(), 0, env); }),
+      row("direct_gravity", 0, [&a](const environment& env) {
+        return direct_gravity_async<float>(a.points.data(), a.masses.data(), 0, a.forces.data(),
+                                           nullptr, env);
+      })};
+}
+
+}  // namespace run_objects
