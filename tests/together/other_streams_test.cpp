@@ -135,7 +135,7 @@ std::vector<facade_call> calls_of_queries(arguments& a, const spatial_index<floa
       {"nearest", [&, ids](const auto& env) { index.nearest(a.points, 1, ids, a.reals, env); }},
       {"all_nearest_neighbors",
        [&, ids](const auto& env) { index.all_nearest_neighbors(1, true, ids, a.reals, env); }},
-      {"find_clusters", [&, ids](const auto& env) { index.find_clusters(1, ids, env); }},
+      {"find_clusters", [&, ids](const auto& env) { index.find_clusters(1, ids, 1, env); }},
   };
 }
 
