@@ -156,8 +156,10 @@ void add_points(std::vector<family_call>& all) {
                  list(result<word>(n), result<float>(n)),
                  [](const family_call& c, const environment& env) {
                    const spatial_index<float, 3> index(c.inputs[0].as<const place>(), env);
+                   environment flat = env;
+                   flat.route = route::flat;  // queries have no other route
                    index.all_nearest_neighbors(1, true, c.results[0].as<word>(),
-                                               c.results[1].as<float>(), env);
+                                               c.results[1].as<float>(), flat);
                  },
                  expects(neighbors)});
 }
