@@ -150,6 +150,16 @@ BOOST_AUTO_TEST_CASE(calls_are_ordered_in_their_stream) {
   }
 }
 
+// What a missing order leads to: the call runs before the slow kernel.
+BOOST_AUTO_TEST_CASE(a_call_before_the_slow_kernel_has_a_wrong_result) {
+  for (const family_call& c : calls_with_device_memory()) {
+    reset(c);
+    c.call(c, in_stream(nullptr, route::flat));
+    launch_slow_kernel(c, nullptr, 0);
+    BOOST_TEST_CONTEXT(c.name) { BOOST_TEST(!is_right_in(c, nullptr)); }
+  }
+}
+
 #if RAMIFY_ON_CUDA
 
 // The slow kernel waits until the call has returned, but at most a second. If a call waits for the
