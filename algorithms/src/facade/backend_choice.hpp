@@ -4,6 +4,7 @@
 /// \file
 /// The choice of the backend for a call of the compiled facade.
 
+#include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/error.hpp>
 #include <ramify/runtime/launch_costs.hpp>
 #include <ramify/runtime/report.hpp>
@@ -41,14 +42,14 @@ struct backend_choice {
 template <build where>
 using on = std::integral_constant<build, where>;
 
-/// Calls `body` with on<build::cuda> or on<build::cpu>, as choose_backend(options.backend) decides;
-/// if options.trace is not null and the backend is cuda, with on<build::cuda_traced>. Returns the
+/// Calls `body` with on<build::cuda> or on<build::cpu>, as choose_backend(env.backend) decides; if
+/// env.trace is not null and the backend is cuda, with on<build::cuda_traced>. Returns the
 /// run_report that `body` returns, with the reason for the backend.
 /// \throws unavailable, also if the program has no traced kernels
-template <class Options, class Body>
-auto on_backend(const Options& options, Body body) {
-  backend_choice choice = choose_backend(options.backend);
-  [[maybe_unused]] const bool is_traced = options.trace != nullptr;
+template <class Body>
+auto on_backend(const environment& env, Body body) {
+  backend_choice choice = choose_backend(env.backend);
+  [[maybe_unused]] const bool is_traced = env.trace != nullptr;
   decltype(body(on<build::cpu>{})) report;
   if (choice.taken == backend::cpu) report = body(on<build::cpu>{});
 #if RAMIFY_FACADE_HAS_CUDA

@@ -2,13 +2,11 @@
 #pragma once
 
 /// \file
-/// facade_call: the stream, limits, copies and times of a call of the facade.
+/// facade_call: the stream, copies and times of a call of the facade.
 
 #include <chrono>
 #include <cstddef>
-#include <optional>
 #include <ramify/runtime/environment.hpp>
-#include <ramify/runtime/limits.cuh>
 #include <ramify/runtime/report.hpp>
 #include <ramify/runtime/run_setup.cuh>
 #include <ramify/runtime/staging.cuh>
@@ -23,21 +21,9 @@ inline constexpr facade::build this_build = !RAMIFY_ON_CUDA ? facade::build::cpu
                                             : RAMIFY_TRACE  ? facade::build::cuda_traced
                                                             : facade::build::cuda;
 
-/// One call of the facade: first its copies in, then its work, then its copies out. It must be
-/// constructed before, and so destroyed after, any memory that is freed in its stream.
+/// One call of the facade: first its copies in, then its work, then its copies out.
 class facade_call {
  public:
-  /// `pending_launches` is the limit in force until destruction; 0: unchanged. Creates a stream if
-  /// `stream` is null; else `stream` must outlive this object.
-  explicit facade_call(std::size_t pending_launches, const host_stream* stream = nullptr) {
-    if (pending_launches != 0) {
-      limits_.emplace(launch_limit_values{.pending_launches = pending_launches});
-    }
-    if (stream == nullptr) stream = &own_stream_.emplace();
-    stream_ = stream->get();
-    begun_.record(stream_);
-  }
-
   /// A call in the stream of the environment.
   /// \throws std::invalid_argument if it is a stream of another backend
   explicit facade_call(const environment& env) : stream_(stream_of(env)) { begun_.record(stream_); }
@@ -86,9 +72,7 @@ class facade_call {
 
  private:
   std::chrono::steady_clock::time_point host_begin_ = std::chrono::steady_clock::now();
-  std::optional<launch_limits> limits_;
-  std::optional<host_stream> own_stream_;
-  cudaStream_t stream_ = nullptr;
+  cudaStream_t stream_;
   host_event begun_, arrived_, worked_, ended_;
   bool has_copied_in_ = false;
   bool is_copying_out_ = false;

@@ -25,27 +25,13 @@ inline void check_backend_of_ranks(const communicator& comm, backend wanted,
                               std::string(to_string(comm.backend())));
 }
 
-/// Calls `body` as on_backend() does, for the backend of `comm`, with on<build> and the environment.
-/// Returns its report. Collective.
+/// Calls `body` as on_backend() does, for the backend of `comm`, with on<build> and the
+/// environment. Returns its report. Collective.
 /// \throws std::invalid_argument if `env.backend` is another one; cluster_error
 template <class Body>
 auto on_ranks(communicator& comm, const environment& env, Body body) {
   check_backend_of_ranks(comm, env.backend, "environment.backend");
   environment chosen = env;
-  chosen.backend = comm.backend();
-  decltype(body(on<build::cpu>{}, chosen)) report;
-  comm.run([&] { report = on_backend(chosen, [&](auto where) { return body(where, chosen); }); });
-  report.backend_reason = comm.backend_reason();
-  return report;
-}
-
-/// Calls `body` as on_backend() does, for the backend of `comm`, with on<build> and the options.
-/// Returns its report. Collective.
-/// \throws std::invalid_argument if `options.backend` is another one; cluster_error
-template <class Options, class Body>
-auto on_ranks(communicator& comm, const Options& options, const std::string& field, Body body) {
-  check_backend_of_ranks(comm, options.backend, field);
-  Options chosen = options;
   chosen.backend = comm.backend();
   decltype(body(on<build::cpu>{}, chosen)) report;
   comm.run([&] { report = on_backend(chosen, [&](auto where) { return body(where, chosen); }); });
