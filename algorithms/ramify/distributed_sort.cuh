@@ -49,7 +49,8 @@ namespace ramify::inline RAMIFY_BUILD {
 
 /// Sorts the keys of all ranks and moves each value with its key. Collective.
 ///
-/// \param keys, values  the elements of this rank, equally many of both; on return its part
+/// \param keys, values  the elements of this rank, equally many of both; on return its part, in
+///                 memory that is freed in env.stream
 /// \param compare  returns whether its first argument must come before its second
 /// \param options  of the sorts on each rank
 /// \param env      its memory must be empty
