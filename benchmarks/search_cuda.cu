@@ -71,8 +71,7 @@ void measure_queens(benchmark::recorder& out) {
             "a node, and mirror images are visited, too");
   for (unsigned n = 14; n <= 18; ++n) {
     const int repeats = n < 18 ? 5 : 3;
-    const double plain_ms =
-        queens_row(out, n, {.symmetry = false, .leaf_rows = 0}, route::automatic, repeats, 0);
+    const double plain_ms = queens_row(out, n, {{}, false, 0}, route::automatic, repeats, 0);
     for (const route taken : {route::device, route::flat, route::automatic}) {
       queens_row(out, n, {}, taken, repeats, plain_ms);
     }
@@ -89,7 +88,7 @@ void measure_leaf_rows(benchmark::recorder& out) {
   out.table("leaf_rows", queens_columns, "Medians of 3 (least–most)");
   for (const unsigned n : {16u, 18u}) {
     for (const unsigned rows : {0u, 5u, 6u, 7u, 8u, 9u}) {
-      queens_row(out, n, {.leaf_rows = rows}, route::automatic, 3, 0);
+      queens_row(out, n, {{}, true, rows}, route::automatic, 3, 0);
     }
   }
 }

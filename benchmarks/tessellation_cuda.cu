@@ -241,7 +241,7 @@ void measure_teapot(benchmark::recorder& out) {
     device_mesh first;
     for (const route taken : {route::device, route::flat}) {
       const auto divide = [&] {
-        return tessellate_patches(on_device.data(), on_device.size(), {.flatness = flatness},
+        return tessellate_patches(on_device.data(), on_device.size(), {{}, flatness},
                                   {.route = taken});
       };
       device_mesh mesh = divide();
@@ -282,7 +282,7 @@ void measure_curves(benchmark::recorder& out) {
     device_polylines first;
     for (const route taken : {route::device, route::flat}) {
       const auto divide = [&] {
-        return tessellate_curves(on_device.data(), on_device.size(), {.flatness = flatness},
+        return tessellate_curves(on_device.data(), on_device.size(), {{}, flatness},
                                  {.route = taken});
       };
       device_polylines lines = divide();

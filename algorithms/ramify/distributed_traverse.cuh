@@ -21,10 +21,11 @@
 ///                short, if a rank has less than half of the mean, nodes move from the ranks with
 ///                more than the mean to those with less.
 /// Waiting        A rank without nodes waits at most for the rounds of the other ranks until the
-///                next comparison: exchange.rounds rounds of exchange.steps steps of each warp, or 4
-///                such rounds if the lists are long. If the list of a rank has more nodes than its warps take at first, and the surplus is
-///                more than a quarter of the list's capacity, this rank runs its next round without
-///                a limit of steps, as traverse() does. The other ranks wait for that round.
+///                next comparison: exchange.rounds rounds of exchange.steps steps of each warp, or
+///                4 such rounds if the lists are long. If the list of a rank has more nodes than
+///                its warps take at first, and the surplus is more than a quarter of the list's
+///                capacity, this rank runs its next round without a limit of steps, as traverse()
+///                does. The other ranks wait for that round.
 /// Result         The reduction of the ranks' values, with the same bits on all ranks.
 /// Scratch        As for traverse(), on each rank, with lists of twice the automatic capacity.
 ///                distributed_traverse_scratch_bytes() returns its size. A few bytes more for each

@@ -13,7 +13,7 @@
 ///     ramify::breadth_first_search(graph, 0, {.levels = levels, .parents = parents});
 ///     ramify::shortest_paths(graph, {weights, m}, 0, {.distances = distances});
 ///     ramify::connected_components(graph, components);
-///     ramify::pagerank(graph, ranks, {.damping = 0.9}, {.stream = stream});
+///     ramify::pagerank(graph, ranks, {.stream = stream, .route = ramify::route::flat});
 ///
 /// Compiled by nvcc they run on the GPU, compiled by a C++ compiler on the CPU executor. For host
 /// memory, and for code that nvcc does not compile, use the facade <ramify/graph.hpp>.

@@ -17,6 +17,8 @@
 /// Memory    gravity(): ordinary host memory; on the CUDA backend also pinned, managed or device
 ///           memory. A simulation copies its bodies to the backend's device, where they stay; its
 ///           spans may be in any of these kinds of memory.
+/// Stream    of the environment: each call is ordered after earlier work in it. A simulation uses
+///           that of its constructor, which must outlive it.
 /// Waits     every call waits until its work is complete.
 /// Errors    std::invalid_argument for a bad argument, naming the field, or the first body with a
 ///           coordinate or a mass that is NaN, infinite or too large; unavailable for a backend or

@@ -7,8 +7,10 @@
 ///     auto search = ramify::tree_search_async(ramify::parse_uts_tree("T1"), {.stream = s});
 ///     search.get().value.nodes  // --> 4130071
 ///
-/// The waiting call tree_search() is that of the compiled facade. The tree, its published counts and the cost of a node are described in ramify/tree_search.hpp.
-/// Scratch, stream, graphs, launches and errors are those of ramify/traverse.cuh.
+/// The tree, its published counts and the cost of a node are described in ramify/tree_search.hpp,
+/// whose compiled tree_search() is the call that waits. (Two functions with the same parameters
+/// would be ambiguous.) Scratch, stream, graphs, launches and errors are those of
+/// ramify/traverse.cuh.
 
 #include <ramify/runtime/requirements.hpp>
 

@@ -192,8 +192,8 @@ BOOST_AUTO_TEST_CASE(dynamic_programming_finds_the_first_best_choice) {
     states += lists.states();
     const auto by_lists = ordered.solution(lists.best(), instance);
     // The search has another method. Both find the choice that is the first one depth first.
-    const auto by_search = ramify::branch_and_bound(ordered.root, ordered.problem, nullptr,
-                                                    {{}, 0, ordered.lost_by_greedy()});
+    const auto by_search = ramify::branch_and_bound(ordered.root, ordered.problem,
+                                                    {.upper = ordered.lost_by_greedy()});
     BOOST_TEST(by_lists.chosen == ordered.solution(by_search.solution, instance).chosen,
                boost::test_tools::per_element());
     BOOST_TEST(by_lists.weight <= instance.capacity);

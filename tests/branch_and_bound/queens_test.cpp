@@ -113,7 +113,7 @@ BOOST_DATA_TEST_CASE(queens_have_the_published_numbers, data::make(routes), take
     BOOST_TEST(symmetric.counts.solutions == published[n], n << " queens");
     BOOST_TEST(symmetric.report.taken == taken);
     if (n > 11) continue;
-    const auto plain = ramify::count_queens(n, {.symmetry = false}, environment_on(taken));
+    const auto plain = ramify::count_queens(n, {{}, false}, environment_on(taken));
     BOOST_TEST(plain.counts.solutions == published[n], n << " queens without symmetry");
   }
   for (const unsigned n : {0u, 28u}) {
@@ -128,8 +128,7 @@ BOOST_DATA_TEST_CASE(queens_have_the_published_numbers, data::make(routes), take
 BOOST_AUTO_TEST_CASE(queens_have_the_nodes_of_a_sequential_search) {
   for (unsigned n = 1; n <= unsigned(cut_down(9, 7)); ++n) {
     const auto count = [&](bool symmetry) {
-      return ramify::count_queens(n, {.symmetry = symmetry, .leaf_rows = 0}, environment_on())
-          .counts;
+      return ramify::count_queens(n, {{}, symmetry, 0}, environment_on()).counts;
     };
     const auto plain = count(false);
     const auto plain_expected = backtrack_queens({(std::uint32_t{1} << n) - 1, 0, 0});
@@ -183,7 +182,7 @@ BOOST_AUTO_TEST_CASE(queens_are_counted_with_leaves_of_any_number_of_rows) {
     // Below the presets of 12 queens there are up to five rows.
     const bool symmetry = rows == 0 || (rows >= 3 && rows <= 5);
     const auto n = unsigned(cut_down(12, 9));
-    queens_options options{.symmetry = symmetry, .leaf_rows = rows};
+    queens_options options{{}, symmetry, rows};
     const auto count = [&](unsigned queens) {
       return ramify::count_queens(queens, options, environment_on()).counts.solutions;
     };
@@ -205,7 +204,7 @@ BOOST_AUTO_TEST_CASE(queens_are_counted_with_leaves_of_any_number_of_rows) {
 
 BOOST_DATA_TEST_CASE(the_lowest_rows_are_no_levels_of_the_traversal, data::make({false, true}),
                      symmetry) {
-  queens_options options{.symmetry = symmetry, .leaf_rows = 0};
+  queens_options options{{}, symmetry, 0};
   options.strategy = traverse_strategy::task_per_node;
   const auto all_levels = ramify::count_queens(10, options, environment_on(route::device));
   options.leaf_rows = 4;

@@ -292,7 +292,7 @@ BOOST_AUTO_TEST_CASE(memory_of_the_caller_is_used) {
   const std::size_t bytes =
       ramify::distributed_traverse_scratch_bytes<unsigned, numbered_tree, inverse_number, sum,
                                                  double>();
-  const ramify::device_buffer<std::byte> memory(bytes);
+  const ramify::device_buffer<std::byte> memory(bytes, nullptr);
   const auto search = [&](const ramify::memory_ref& given) {
     return ramify::distributed_traverse(comm, 0u, numbered_tree{complete, 500, 2}, inverse_number{},
                                         sum{}, 0.0, {.memory = given});

@@ -239,8 +239,7 @@ BOOST_AUTO_TEST_CASE(bad_arguments_of_the_algorithms_are_named) {
   };
   const auto paths = [&](std::span<const float> lengths, std::int64_t source, float* distances,
                          float delta) {
-    return ramify::shortest_paths(view, lengths, source, {.distances = distances},
-                                  {.delta = delta});
+    return ramify::shortest_paths(view, lengths, source, {.distances = distances}, {{}, delta});
   };
   expect("weights has 299 elements; it must have as many as targets, 300",
          [&] { return paths(weights.first(299), 0, nullptr, 0); });
@@ -250,9 +249,7 @@ BOOST_AUTO_TEST_CASE(bad_arguments_of_the_algorithms_are_named) {
     expect("sssp_options.delta", [&] { return paths(weights, 0, nullptr, delta); });
   }
   const auto rank = [&](double damping, double tolerance, unsigned iterations) {
-    return ramify::pagerank(
-        view, ranks.data(),
-        {.damping = damping, .tolerance = tolerance, .max_iterations = iterations});
+    return ramify::pagerank(view, ranks.data(), {{}, damping, tolerance, iterations});
   };
   for (const double damping : {-0.1, 1.0, std::nan("")}) {
     expect("pagerank_options.damping", [&] { return rank(damping, 1e-6, 10); });

@@ -70,9 +70,9 @@ BOOST_AUTO_TEST_CASE(it_computes_paths_components_and_ranks) {
     std::vector<double> ranks(n);
     for (const route taken : routes) {
       const ramify::environment env{.backend = backend_under_test(), .route = taken};
-      const auto paths = ramify::shortest_paths(view_of(graph), weights, 1,
-                                                {.distances = distances, .parents = parents},
-                                                {.delta = 0.25}, env);
+      const auto paths =
+          ramify::shortest_paths(view_of(graph), weights, 1,
+                                 {.distances = distances, .parents = parents}, {{}, 0.25}, env);
       BOOST_TEST((distances == boost_distances(n, graph.list, weights, 1)));
       BOOST_TEST(parents[1] == -1);
       BOOST_TEST(paths.reached == std::uint64_t(std::ranges::count_if(

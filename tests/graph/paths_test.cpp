@@ -192,8 +192,7 @@ BOOST_AUTO_TEST_CASE(bad_lengths_of_type_double_are_refused) {
 BOOST_AUTO_TEST_CASE(the_width_of_buckets_decides_their_number) {
   const host_graph graph = directed_path(400);
   for (const auto& [delta, buckets] : {std::pair{1e9, 1u}, {1.0, 400u}}) {
-    const paths_call call(graph, {{.delta = delta}, {}},
-                          std::vector<float>(graph.targets.size(), 1));
+    const paths_call call(graph, {{{}, delta}, {}}, std::vector<float>(graph.targets.size(), 1));
     BOOST_TEST(call.start().get().buckets == buckets);
   }
 }

@@ -26,7 +26,6 @@ using tests::distance;
 using tests::environment_for;
 using tests::kepler;
 using tests::names;
-using tests::options_for;
 using tests::routes;
 using tests::vector3;
 
@@ -38,11 +37,11 @@ constexpr double least_step = 1e-30;  // a step_accuracy with which all bodies a
 
 nbody_options options_of(unsigned levels, double accuracy, nbody_method method, double theta = 0.7,
                          double softening = 0.05) {
-  auto options = options_for(theta, softening);
-  options.step_levels = levels;
-  options.step_accuracy = accuracy;
-  options.method = method;
-  return options;
+  return {.theta = theta,
+          .softening = softening,
+          .step_levels = levels,
+          .step_accuracy = accuracy,
+          .method = method};
 }
 
 template <class Real>

@@ -49,7 +49,7 @@ using list = tests::point_list<typename Type::real, Type::dim>;
 /// Runs all kinds of queries. \throws what they throw
 template <class Type>
 results run_queries(const list<Type>& points, const list<Type>& queries, typename Type::real radius,
-                    const spatial_query_options\& options) {
+                    const spatial_query_options& options) {
   constexpr std::size_t k = 5;
   const auto on_device = upload_points<typename Type::real, Type::dim>(points);
   const auto asked = upload_points<typename Type::real, Type::dim>(queries);

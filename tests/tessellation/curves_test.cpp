@@ -24,6 +24,7 @@
 #include "printing.hpp"
 #include "run_checks.cuh"
 #include "tessellation_check.hpp"
+#include "tested_options.cuh"
 
 namespace data = boost::unit_test::data;
 using namespace tests;
@@ -77,7 +78,7 @@ BOOST_DATA_TEST_CASE(a_straight_line_is_one_segment, data::make(routes), taken) 
       {{{1, 1}, {1, 1}, {1, 1}, {1, 1}}},
       {{{5, 0}, {4, 0}, {1, 0}, {0, 0}}},
   };
-  const polylines made = lines_of(lines, {.flatness = 1e-9}, environment_on(taken));
+  const polylines made = lines_of(lines, with_flatness(1e-9), environment_on(taken));
   BOOST_TEST(made.report.taken == taken);
   BOOST_TEST(made.report.pieces == lines.size());
   BOOST_TEST(made.report.points == 2 * lines.size());
@@ -89,7 +90,7 @@ BOOST_DATA_TEST_CASE(a_straight_line_is_one_segment, data::make(routes), taken) 
   }
   // A control point beyond the end: the curve turns back, so its chord is too short.
   const cubic_curve turns{{{0, 0}, {3, 0}, {3, 0}, {1, 0}}};
-  const polylines turning = lines_of({turns}, {.flatness = 1e-3}, environment_on(taken));
+  const polylines turning = lines_of({turns}, with_flatness(1e-3), environment_on(taken));
   BOOST_TEST(turning.report.pieces > 1u);
   BOOST_TEST(common::distance_of_curve(turns, turning.line(0), 500) <= 1e-3);
 }
@@ -101,7 +102,7 @@ BOOST_AUTO_TEST_CASE(the_arc_of_a_circle_has_the_expected_number_of_segments) {
   const cubic_curve arc{{{1, 0}, {1, k}, {k, 1}, {0, 1}}};
   for (const unsigned n : {1u, 2u, 4u, 8u, 16u}) {
     const double distance = 1 - std::cos(std::acos(-1) / (4 * n));
-    const polylines made = lines_of({arc}, {.flatness = 1.1 * distance + 3e-4}, environment_on());
+    const polylines made = lines_of({arc}, with_flatness(1.1 * distance + 3e-4), environment_on());
     BOOST_TEST(made.report.pieces == n);
     for (const curve_point& p : made.points) {
       const double radius = std::hypot(p.x, p.y);
@@ -116,7 +117,7 @@ BOOST_AUTO_TEST_CASE(random_curves_are_within_the_flatness) {
   const auto curves = random_curves(60);
   std::uint64_t before = 0;
   for (const double flatness : {1.0, 1e-2, 1e-4}) {
-    const polylines made = lines_of(curves, {.flatness = flatness}, environment_on());
+    const polylines made = lines_of(curves, with_flatness(flatness), environment_on());
     BOOST_TEST(made.report.limited == 0u);
     BOOST_TEST(made.report.pieces > before);  // each curve decides, so a larger bound gives fewer
     before = made.report.pieces;
@@ -139,8 +140,7 @@ BOOST_AUTO_TEST_CASE(random_curves_are_within_the_flatness) {
 }
 
 BOOST_AUTO_TEST_CASE(the_depth_limit_ends_the_division_and_is_reported) {
-  const polylines made =
-      lines_of(random_curves(3), {.flatness = 1e-30, .max_depth = 5}, environment_on());
+  const polylines made = lines_of(random_curves(3), with_flatness(1e-30, 5), environment_on());
   BOOST_TEST(made.report.pieces == 3 * 32u);
   BOOST_TEST(made.report.limited == 3 * 32u);
 }
@@ -151,10 +151,10 @@ BOOST_DATA_TEST_CASE(curves_have_the_same_bits_on_all_routes_under_every_limit,
                      data::make(routes) * data::make({1, 16, 32, 2048}), taken, limit) {
   const auto curves = random_curves(20);
   static const polylines expected =
-      lines_of(curves, {.flatness = 1e-3}, environment_on(route::flat));
+      lines_of(curves, with_flatness(1e-3), environment_on(route::flat));
   for (const traverse_strategy strategy :
        {traverse_strategy::work_sharing, traverse_strategy::task_per_node}) {
-    tessellation_options options{.flatness = 1e-3};
+    tessellation_options options = with_flatness(1e-3);
     options.strategy = strategy;
     options.capacity = strategy == traverse_strategy::task_per_node ? 20'000 : 0;
     const polylines made = lines_of(curves, options, environment_on(taken, std::size_t(limit)));
@@ -167,7 +167,7 @@ BOOST_DATA_TEST_CASE(curves_have_the_same_bits_on_all_routes_under_every_limit,
 BOOST_AUTO_TEST_CASE(curves_are_the_same_under_any_schedule,
                      *boost::unit_test::precondition(on_the_executor)) {
   const auto curves = random_curves(10);
-  const tessellation_options options{.flatness = 1e-3};
+  const tessellation_options options = with_flatness(1e-3);
   const polylines expected = lines_of(curves, options, environment_on(route::device));
   std::vector<std::string> schedules{"eager", "late"};
   for (int seed = 1; seed <= std::min(random_schedules(), 20); ++seed) {
@@ -183,7 +183,7 @@ BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch,
                      *boost::unit_test::precondition(on_the_executor)) {
   const auto curves = random_curves(40);
   const auto divide = [&] {
-    return lines_of(curves, {.flatness = 1e-4}, environment_on(route::device));
+    return lines_of(curves, with_flatness(1e-4), environment_on(route::device));
   };
   const polylines expected = divide();
   const auto executor = ramify::cpu::parse_executor_config("random:1");
@@ -218,7 +218,7 @@ BOOST_AUTO_TEST_CASE(a_list_that_is_too_short_loses_nothing) {
 // A second traversal takes as long as the first one.
 BOOST_AUTO_TEST_CASE(the_first_list_is_long_enough) {
   for (const double flatness : {1e-1, 1e-3, 1e-6}) {
-    const polylines made = lines_of(random_curves(30), {.flatness = flatness}, environment_on());
+    const polylines made = lines_of(random_curves(30), with_flatness(flatness), environment_on());
     BOOST_TEST(made.report.traversals == 1u);
   }
 }
@@ -237,13 +237,13 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_refused) {
   for (const auto& [flatness, printed] :
        {std::pair{0.0, "0"}, std::pair{-1.0, "-1"}, std::pair<double, const char*>{NAN, "nan"},
         std::pair<double, const char*>{HUGE_VAL, "inf"}}) {
-    refused({.flatness = flatness}, environment_on(),
+    refused(with_flatness(flatness), environment_on(),
             ("tessellation_options.flatness is " + std::string(printed) + "; it must be in [1e-100")
                 .c_str());
   }
-  refused({.max_depth = 0}, environment_on(),
+  refused(with_flatness(1, 0), environment_on(),
           "tessellation_options.max_depth is 0; it must be in [1, 31]");
-  refused({.max_depth = 32}, environment_on(), "tessellation_options.max_depth is 32");
+  refused(with_flatness(1, 32), environment_on(), "tessellation_options.max_depth is 32");
   refused({}, environment_on(route(9)), "environment.route");
   std::byte memory[256];
   environment with_memory = environment_on();
@@ -255,13 +255,13 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_refused) {
     invalid[2].points[0].x = bad;
     invalid[1].points[3].y = bad;
     BOOST_CHECK_EXCEPTION(
-        (void)ramify::tessellate_curves(invalid, {.flatness = 1}, environment_on(route::flat)),
+        (void)ramify::tessellate_curves(invalid, with_flatness(1), environment_on(route::flat)),
         std::invalid_argument, names("tessellate_curves: curves[1].points[3].y is "));
   }
 }
 
 BOOST_AUTO_TEST_CASE(no_curves_have_no_polylines) {
-  const polylines made = lines_of({}, {.flatness = 1}, environment_on());
+  const polylines made = lines_of({}, with_flatness(1), environment_on());
   BOOST_TEST(made.points.empty());
   BOOST_TEST(made.report.host_grids == 0u);
   BOOST_TEST(made.report.route_reason == "there are no curves");

@@ -21,6 +21,7 @@
 #include "printing.hpp"
 #include "run_checks.cuh"
 #include "tessellation_check.hpp"
+#include "tested_options.cuh"
 
 namespace data = boost::unit_test::data;
 using namespace tests;
@@ -140,7 +141,7 @@ BOOST_AUTO_TEST_CASE(a_flat_patch_is_two_triangles) {
   for (int i = 0; i < 4; ++i) {
     for (int j = 0; j < 4; ++j) flat.points[i][j] = {double(i), double(j), i + 2.0 * j};
   }
-  const triangle_mesh mesh = mesh_of({flat}, {.flatness = 1e-9}, environment_on());
+  const triangle_mesh mesh = mesh_of({flat}, with_flatness(1e-9), environment_on());
   BOOST_TEST(mesh.vertices.size() == 4u);
   BOOST_TEST(mesh.triangles.size() == 2u);
   BOOST_TEST(mesh.report.degenerate == 0u);
@@ -151,7 +152,7 @@ BOOST_AUTO_TEST_CASE(the_teapot_has_no_cracks_and_is_within_the_flatness) {
   BOOST_TEST(teapot.size() == 32u);
   BOOST_TEST(common::free_borders(teapot).size() == 16u);  // six closed lines
   for (const double flatness : {1e-1, 1e-2}) {
-    const triangle_mesh mesh = mesh_of(teapot, {.flatness = flatness}, environment_on());
+    const triangle_mesh mesh = mesh_of(teapot, with_flatness(flatness), environment_on());
     BOOST_TEST(mesh.report.traversals == 1u);  // the first list was long enough
     const auto counts = common::count_edges(teapot, mesh.vertices, mesh.triangles);
     BOOST_TEST(counts.wrong == 0u);
@@ -170,7 +171,7 @@ BOOST_AUTO_TEST_CASE(adjacent_patches_of_different_curvature_have_no_cracks) {
   for (unsigned seed = 1; seed <= 4; ++seed) {
     const auto patches = adjacent_patches(seed);
     const triangle_mesh mesh =
-        mesh_of(patches, {.flatness = 0.1}, environment_on(routes[seed % 2]));
+        mesh_of(patches, with_flatness(0.1), environment_on(routes[seed % 2]));
     const auto counts = common::count_edges(patches, mesh.vertices, mesh.triangles);
     BOOST_TEST(counts.wrong == 0u);
     BOOST_TEST(counts.turned == 0u);
@@ -219,7 +220,7 @@ BOOST_DATA_TEST_CASE(thin_surfaces_have_triangles, data::make(routes), taken) {
   for (const bicubic_patch& patch : thin) {
     BOOST_TEST(common::has_area(patch));
     const std::vector one{patch};
-    const triangle_mesh mesh = mesh_of(one, {.flatness = 0.1}, environment_on(taken));
+    const triangle_mesh mesh = mesh_of(one, with_flatness(0.1), environment_on(taken));
     BOOST_TEST(mesh.triangles.size() >= 2u);
     BOOST_TEST(mesh.report.limited == 0u);
     BOOST_TEST(common::distance_of_surface(one, mesh.vertices, mesh.triangles, 40) <= 0.1);
@@ -241,7 +242,7 @@ BOOST_AUTO_TEST_CASE(points_and_lines_have_no_area_and_no_triangles) {
   };
   for (const bicubic_patch& patch : degenerate) {
     BOOST_TEST(!common::has_area(patch));
-    const triangle_mesh mesh = mesh_of({patch}, {.flatness = 0.1}, environment_on());
+    const triangle_mesh mesh = mesh_of({patch}, with_flatness(0.1), environment_on());
     BOOST_TEST(mesh.triangles.empty());
     BOOST_TEST(mesh.report.degenerate >= 2u);
   }
@@ -251,9 +252,9 @@ BOOST_DATA_TEST_CASE(meshes_have_the_same_bits_on_all_routes_under_every_limit,
                      data::make(routes) * data::make({1, 16, 2048}), taken, limit) {
   const auto patches = adjacent_patches(1);
   static const triangle_mesh expected =
-      mesh_of(patches, {.flatness = 0.3}, environment_on(route::flat));
+      mesh_of(patches, with_flatness(0.3), environment_on(route::flat));
   const triangle_mesh made =
-      mesh_of(patches, {.flatness = 0.3}, environment_on(taken, std::size_t(limit)));
+      mesh_of(patches, with_flatness(0.3), environment_on(taken, std::size_t(limit)));
   expect_route(made.report.taken, taken, std::size_t(limit));
   BOOST_TEST(same_mesh(made, expected));
 }
@@ -262,7 +263,7 @@ BOOST_AUTO_TEST_CASE(meshes_are_the_same_under_any_schedule_and_after_failed_lau
                      *boost::unit_test::precondition(on_the_executor)) {
   const auto patches = adjacent_patches(2);
   const auto divide = [&] {
-    return mesh_of(patches, {.flatness = 0.5}, environment_on(route::device));
+    return mesh_of(patches, with_flatness(0.5), environment_on(route::device));
   };
   const triangle_mesh expected = divide();
   for (int seed = 1; seed <= std::min(random_schedules(), 20); ++seed) {
@@ -277,12 +278,12 @@ BOOST_AUTO_TEST_CASE(bad_patches_are_refused_and_no_patches_have_no_mesh) {
   auto patches = adjacent_patches(1);
   patches[2].points[1][3].z = NAN;
   BOOST_CHECK_EXCEPTION(
-      (void)ramify::tessellate_patches(patches, {.flatness = 1}, environment_on(route::flat)),
+      (void)ramify::tessellate_patches(patches, with_flatness(1), environment_on(route::flat)),
       std::invalid_argument, names("tessellate_patches: patches[2].points[1][3].z is nan"));
   BOOST_CHECK_EXCEPTION(
-      (void)ramify::tessellate_patches(patches, {.flatness = 0}, environment_on(route::flat)),
+      (void)ramify::tessellate_patches(patches, with_flatness(0), environment_on(route::flat)),
       std::invalid_argument, names("flatness is 0"));
-  BOOST_TEST(mesh_of({}, {.flatness = 1}, environment_on()).vertices.empty());
+  BOOST_TEST(mesh_of({}, with_flatness(1), environment_on()).vertices.empty());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

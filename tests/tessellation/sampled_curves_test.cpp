@@ -16,6 +16,7 @@
 #include "effort.hpp"
 #include "run_checks.cuh"
 #include "tessellation_check.hpp"
+#include "tested_options.cuh"
 
 namespace data = boost::unit_test::data;
 using namespace tests;
@@ -134,7 +135,7 @@ std::size_t try_curves(std::uint64_t seed) {
   std::vector<cubic_curve> curves(24);
   for (cubic_curve& curve : curves) curve = random_curve(random, scale);
   const polylines lines =
-      ramify::tessellate_curves(curves, {.flatness = flatness}, environment_on(routes[seed % 2]));
+      ramify::tessellate_curves(curves, with_flatness(flatness), environment_on(routes[seed % 2]));
   BOOST_TEST(lines.report.limited == 0u);
   for (std::size_t i = 0; i < curves.size(); ++i) {
     const auto line = lines.line(i);
@@ -158,7 +159,7 @@ BOOST_DATA_TEST_CASE(a_closed_curve_is_divided, data::make(routes), taken) {
                                         {{{0, 0}, {8, 4}, {8, 4}, {0, 0}}},
                                         {{{1, 1}, {1, 1}, {1, 1}, {1, 1}}}};
   const polylines lines =
-      ramify::tessellate_curves(curves, {.flatness = 0.25}, environment_on(taken));
+      ramify::tessellate_curves(curves, with_flatness(0.25), environment_on(taken));
   BOOST_TEST(lines.line(0).size() == 9u);
   for (unsigned k = 0; k < 9; ++k) {
     const double t = k / 8.0;
@@ -182,7 +183,7 @@ BOOST_AUTO_TEST_CASE(a_part_that_returns_to_its_beginning_is_divided) {
                      0.0L);
   BOOST_TEST_REQUIRE(std::hypot(middle.x - begin.x, middle.y - begin.y) > 1.0L);
   const polylines lines =
-      ramify::tessellate_curves(std::vector{curve}, {.flatness = 0.1}, environment_on());
+      ramify::tessellate_curves(std::vector{curve}, with_flatness(0.1), environment_on());
   BOOST_TEST(sampled_distance(curve, lines.line(0), 4000) <= 0.1L);
 }
 

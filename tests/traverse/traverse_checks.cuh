@@ -105,8 +105,8 @@ struct sum {
 };
 
 struct traverse_setting {
-  traverse_options options;
-  environment env;
+  traverse_options options{};
+  environment env{};
 };
 
 /// Traverses a tree and sets `visits` to the number of visits of each node. If the reduction is not

@@ -32,8 +32,8 @@ struct rank_setting {
   const std::function<void()>& at_comparison;
 };
 
-/// Limit of steps of the first round. It doubles at each comparison up to exchange_options::steps. So the
-/// ranks share the first nodes soon, also where the warps of a block run one after another.
+/// Limit of steps of the first round. It doubles at each comparison up to exchange_options::steps.
+/// So the ranks share the first nodes soon, also where the warps of a block run one after another.
 inline constexpr unsigned first_steps = 64;
 
 /// Maximum number of rounds between two comparisons while lists are long. A round then takes as

@@ -112,6 +112,27 @@ template <class Search>
   return basic_search_run<Search>::scratch_bytes(graph.vertices(), options.strategy);
 }
 
+/// Returns the report of a complete run. \throws std::invalid_argument if the graph is faulty;
+/// cuda_error
+template <class Search>
+typename Search::report_type report_of(const run_report& launches, const graph_view& graph,
+                                       const Search& search, const typename Search::state& state,
+                                       cudaStream_t stream) {
+  throw_fault(state.faults, graph, stream);
+  if constexpr (requires { search.weights; }) {
+    if (const edge_count e = state.faults.weight; e != no_index) {
+      refuse(faulty_element("weights", search.weights, e, stream) + "; it must be at least 0");
+    }
+  }
+  typename Search::report_type report;
+  static_cast<run_report&>(report) = launches;
+  report.vertices = graph.vertices();
+  report.edges = graph.edges();
+  report.rounds = state.round;
+  search.complete(report, state);
+  return report;
+}
+
 /// A run of an algorithm on a graph of at least one vertex. `has_children` is whether the strategy
 /// launches child grids.
 template <class Search, bool has_children>
@@ -134,23 +155,7 @@ class search_run final : public basic_search_run<Search> {
  private:
   report_type finish() override {
     chain_.finish();
-    const auto& state = chain_.state();
-    const Search& search = this->parts.search;
-    report_type report;
-    static_cast<run_report&>(report) = this->end();
-    throw_fault(state.faults, graph_, this->choices.stream);
-    if constexpr (requires { search.weights; }) {
-      if (state.faults.weight != no_index) {
-        refuse(
-            faulty_element("weights", search.weights, state.faults.weight, this->choices.stream) +
-            "; it must be at least 0");
-      }
-    }
-    report.vertices = graph_.vertices();
-    report.edges = graph_.edges();
-    report.rounds = state.round;
-    search.complete(report, state);
-    return report;
+    return report_of(this->end(), graph_, this->parts.search, chain_.state(), this->choices.stream);
   }
 
   [[nodiscard]] program program_of(const graph_options& options) const {

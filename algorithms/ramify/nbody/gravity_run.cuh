@@ -36,7 +36,6 @@ namespace ramify::detail::nbody::inline RAMIFY_BUILD {
 /// The parts of the scratch memory of a force calculation.
 template <class Real>
 struct gravity_memory {
-  gravity_memory() = default;
   gravity_memory(memory_layout& memory, std::size_t n, const nbody_options& options) {
     std::size_t phase_bytes = sizeof(gravity_progress);
     if (options.method == nbody_method::tree) {
