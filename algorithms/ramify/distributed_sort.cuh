@@ -19,9 +19,9 @@
 ///                once; with equal parts, about 5 % of them a second time.
 /// Scratch        Twice the memory of the elements of the rank's part, or that of quicksort() if it
 ///                is more, and 20 ranks^2 samples on each rank.
-/// Collective     All ranks must call the function with the same options, and with environments that
-///                differ in the stream and the trace only. It runs in communicator::run(): if a
-///                rank throws, all do.
+/// Collective     All ranks must call the function with the same options, and with environments
+///                that differ in the stream and the trace only. It runs in communicator::run(): if
+///                a rank throws, all do.
 /// Stream         The sort is ordered in environment::stream. The functions return when the rank's
 ///                part is complete.
 /// Errors         std::invalid_argument for a bad option or another backend than that of the
@@ -49,7 +49,8 @@ namespace ramify::inline RAMIFY_BUILD {
 
 /// Sorts the keys of all ranks and moves each value with its key. Collective.
 ///
-/// \param keys, values  the elements of this rank, equally many of both; on return its part
+/// \param keys, values  the elements of this rank, equally many of both; on return its part, in
+///                 memory that is freed in env.stream
 /// \param compare  returns whether its first argument must come before its second
 /// \param options  of the sorts on each rank
 /// \param env      its memory must be empty

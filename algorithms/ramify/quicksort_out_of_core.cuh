@@ -19,13 +19,13 @@
 ///                sorted and cross it in the other direction. Both directions are busy only if the
 ///                keys, the values and the temporary memory are pinned (cudaMallocHost).
 ///                Other memory is staged through pinned chunks, in one direction at a time.
-/// Stream         The host waits for earlier work in environment::stream before it reads the arrays.
-///                Sorts run in this stream, and copies in streams of the call. The call returns
-///                after the arrays are sorted. A graph cannot capture it.
-/// Errors         std::invalid_argument for a bad argument, or for device memory in which n elements
-///                cannot be sorted, both before any memory is written; std::bad_alloc; unavailable;
-///                cuda_error; device_launch_error. If one of the last two is thrown, the content of
-///                the arrays is unspecified.
+/// Stream         The host waits for earlier work in environment::stream before it reads the
+///                arrays. Sorts run in this stream, and copies in streams of the call. The call
+///                returns after the arrays are sorted. A graph cannot capture it.
+/// Errors         std::invalid_argument for a bad argument, or for device memory in which n
+///                elements cannot be sorted, both before any memory is written; std::bad_alloc;
+///                unavailable; cuda_error; device_launch_error. If one of the last two is thrown,
+///                the content of the arrays is unspecified.
 /// Complexity     That of two sorts of n elements in runs.
 /// Not for        Arrays that fit in device memory, for which <ramify/quicksort.cuh> is faster.
 /// Source         Regular samples of sorted runs: H. Shi, J. Schaeffer, J. Parallel Distrib.
@@ -147,8 +147,8 @@ namespace ramify::inline RAMIFY_BUILD {
 
 /// Sorts n keys of a host array in place, in parts that fit in options.device_memory. Waits.
 ///
-/// \param env  its memory: as many bytes as quicksort_report::scratch_bytes states, which are at most
-///             options.device_memory
+/// \param env  its memory: as many bytes as quicksort_report::scratch_bytes states, which are at
+///             most options.device_memory
 /// \throws std::invalid_argument, std::bad_alloc, unavailable, cuda_error, device_launch_error
 template <class Key, class Compare>
 quicksort_report quicksort_out_of_core(Key* keys, std::size_t n, Compare compare,

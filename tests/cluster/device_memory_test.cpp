@@ -287,10 +287,11 @@ BOOST_AUTO_TEST_CASE(values_move_with_their_keys_in_an_order_of_the_caller) {
          {ramify::sorted_parts::sampled, ramify::sorted_parts::equal}) {
       const auto input = tests::make_keys<tests::particle>(shape, tests::all_keys / 4);
       const tests::sort_oracle<tests::particle, by_cell_then_mass> oracle(input);
-      auto keys = tests::upload(own_part(comm, placement::uneven, input));
-      auto values = tests::upload(
-          own_part(comm, placement::uneven, tests::count_up<std::uint32_t>(input.size())));
       const ramify::host_stream stream;
+      auto keys = tests::upload(own_part(comm, placement::uneven, input), stream.get());
+      auto values = tests::upload(
+          own_part(comm, placement::uneven, tests::count_up<std::uint32_t>(input.size())),
+          stream.get());
       const auto report = ramify::distributed_sort_pairs(comm, keys, values, by_cell_then_mass{},
                                                          parts, {.stream = stream});
       BOOST_TEST(oracle.check(gather_parts(comm, keys), gather_parts(comm, values)) == "");

@@ -2,6 +2,7 @@
 // Settings that differ between ranks are found before any work, and all ranks throw the same
 // exception. Then the ranks still agree.
 #include <boost/test/unit_test.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -13,6 +14,7 @@
 #include <ramify/distributed_sort.hpp>
 #include <ramify/distributed_traverse.cuh>
 #include <ramify/distributed_traverse.hpp>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
