@@ -63,8 +63,8 @@
 ///                it, except for calls whose name ends in _async: their get() waits. A system keeps
 ///                the environment of its constructor; its memory is freed in the stream, which must
 ///                outlive it.
-/// Graphs         a graph can capture functions whose name ends in _async, on either route, if memory
-///                was handed in. The tree code on the flat route requires what
+/// Graphs         a graph can capture functions whose name ends in _async, on either route, if
+///                memory was handed in. The tree code on the flat route requires what
 ///                <ramify/spatial_tree.cuh> states.
 /// Launches       those of the tree, and five grids from the host. The traversal launches nothing.
 ///                Block steps: for each time at which steps end, six grids, or those of the tree
@@ -115,9 +115,9 @@ class barnes_hut {
   }
 
   /// Starts to calculate the accelerations of n bodies, and their potentials unless `potentials` is
-  /// null. Asynchronous, as spatial_tree_async() is. The arrays must exist until get() has returned.
-  /// get() throws std::invalid_argument naming the first invalid body, and std::length_error if the
-  /// tree has more nodes than fit in the caller's memory.
+  /// null. Asynchronous, as spatial_tree_async() is. The arrays must exist until get() has
+  /// returned. get() throws std::invalid_argument naming the first invalid body, and
+  /// std::length_error if the tree has more nodes than fit in the caller's memory.
   /// \param env  its memory: barnes_hut_scratch_bytes()
   /// \throws std::invalid_argument; cuda_error; unavailable
   async_run<nbody_report> accelerations_async(const point<Real, 3>* positions, const Real* masses,
@@ -147,8 +147,8 @@ template <class Real>
 
 /// Starts to calculate the accelerations of the bodies of `range` by the direct sum over all n
 /// bodies, and their potentials unless `potentials` is null. The results of body range.begin are at
-/// index 0. Reads no theta, method or leaf_size, and has no choice of a route. All arrays must exist
-/// until get() has returned. O(n) for each body of the range.
+/// index 0. Reads no theta, method or leaf_size, and has no choice of a route. All arrays must
+/// exist until get() has returned. O(n) for each body of the range.
 /// \param env  its memory: direct_gravity_scratch_bytes()
 /// \throws std::invalid_argument, unavailable, cuda_error
 template <class Real>

@@ -32,12 +32,12 @@
 ///            from Ramify's stream-ordered pool, or from environment::memory: a resource, or memory
 ///            of spatial_tree_scratch_bytes(), which begins with the tree.
 /// Stream     environment::stream: earlier work in it is ordered before the build. The constructor
-///            waits for it. spatial_tree_async() does not, except for the first automatic route on a
-///            GPU, which measures launches (see choose_route()). The tree's memory is freed in that
-///            stream, which must outlive the tree.
-/// Graphs     a graph can capture spatial_tree_async() on either route, if memory is handed in. Each
-///            launch of the graph builds the tree over the points that the array then has. The flat
-///            route becomes a WHILE node, which requires a driver for CUDA 12.4, and not
+///            waits for it. spatial_tree_async() does not, except for the first automatic route on
+///            a GPU, which measures launches (see choose_route()). The tree's memory is freed in
+///            that stream, which must outlive the tree.
+/// Graphs     a graph can capture spatial_tree_async() on either route, if memory is handed in.
+///            Each launch of the graph builds the tree over the points that the array then has. The
+///            flat route becomes a WHILE node, which requires a driver for CUDA 12.4, and not
 ///            flat_loop::host.
 /// Launches   device route: one grid per node of more than options.block_points points. Nodes that
 ///            get no launch slot run in flat grids, one per level. Flat route: one grid per level.

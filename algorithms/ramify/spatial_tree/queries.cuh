@@ -28,8 +28,8 @@
 ///            it. Without a scale this holds for less than 2^-63 (2^-511) and 2^-75 (2^-538).
 ///            Squared distances of neighbors that are not in the range of Real become infinity or
 ///            0, in the right order; with options.squared = false the distances are right.
-/// Period     options.period: the edges of a periodic box. Distances are those to the nearest image.
-///            Each point is found at most once. A query outside of [upper - period,
+/// Period     options.period: the edges of a periodic box. Distances are those to the nearest
+///            image. Each point is found at most once. A query outside of [upper - period,
 ///            lower + period], for the corners of the box around the points, is moved by periods,
 ///            with one rounding.
 /// Results    in device memory; they must not overlap the input. Ids are indices into the caller's
@@ -60,8 +60,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <ramify/runtime/scan.cuh>
-#include <ramify/spatial_tree/nearest.cuh>
 #include <ramify/spatial_tree/config.hpp>
+#include <ramify/spatial_tree/nearest.cuh>
 #include <ramify/spatial_tree/query_call.cuh>
 #include <type_traits>
 
