@@ -12,7 +12,8 @@
 
 #include "async_calls.cuh"
 #include "exceptions.hpp"
-#include "failed_launches.hpp"
+#include "printing.hpp"
+#include "slot_checks.cuh"
 
 using namespace run_objects;
 using tests::names;
@@ -41,12 +42,13 @@ BOOST_AUTO_TEST_SUITE(run_objects_of_all_families)
 
 BOOST_AUTO_TEST_CASE(get_returns_once) {
   const arrays a;
+  const slot_lease lease(2048);  // keeps the count of slots between runs
   const auto check_rule = [](const async_call& call) {
     const any_run run = call.start({});
     BOOST_CHECK_NO_THROW(run());
     BOOST_CHECK_EXCEPTION(run(), std::logic_error, names("get() was called before"));
     BOOST_CHECK_EXCEPTION(run(), std::logic_error, names("get() was called before"));
-    BOOST_TEST(tests::slots_left_in_use() == 0u);
+    BOOST_TEST(tests::slots_in_use() == 0u);
   };
   for_each_call(a, check_rule);
   for (const async_call& call : calls_without_work(a)) {
@@ -56,10 +58,11 @@ BOOST_AUTO_TEST_CASE(get_returns_once) {
 
 BOOST_AUTO_TEST_CASE(a_run_may_be_destroyed_unfinished) {
   const arrays a;
+  const slot_lease lease(2048);  // keeps the count of slots between runs
   for_each_call(a, [](const async_call& call) {
     for (const route taken : all_choices<route>()) {
       { const any_run dropped = call.start({.route = taken}); }
-      BOOST_TEST(tests::slots_left_in_use() == 0u);
+      BOOST_TEST(tests::slots_in_use() == 0u);
     }
   });
 }
@@ -142,6 +145,7 @@ BOOST_AUTO_TEST_CASE(traces_get_the_grids_of_a_run) {
 // route::automatic is the device route, and route::flat is refused.
 BOOST_AUTO_TEST_CASE(graphs_capture_runs) {
   const arrays a;
+  const slot_lease lease(2048);  // keeps the count of slots between runs
   const host_stream stream;
   const bool has_loops = detail::graph_loop_obstacle().empty();
   for_each_call_with_memory(a, [&](const async_call& call) {
@@ -168,7 +172,7 @@ BOOST_AUTO_TEST_CASE(graphs_capture_runs) {
             graph.launch(stream.get());
             const run_report report = (*run)();
             if (by_host && has_steps) BOOST_TEST(report.taken == route::device);
-            BOOST_TEST(tests::slots_left_in_use() == 0u);
+            BOOST_TEST(tests::slots_in_use() == 0u);
           }
         }
       }

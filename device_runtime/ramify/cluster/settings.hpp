@@ -64,13 +64,13 @@ class shared_settings {
   /// Adds a number, a boolean, an enumerator or a text. `name` must not be empty; neither text may
   /// have a null character.
   template <class T>
-  void add(std::string name, const T& value) {
-    all_.push_back({std::move(name), detail::cluster::setting_text(value)});
+  void add(const std::string& name, const T& value) {
+    all_.push_back({name, detail::cluster::setting_text(value)});
   }
   /// Adds a value that may be missing.
   template <class T>
-  void add(std::string name, const std::optional<T>& value) {
-    all_.push_back({std::move(name), value ? detail::cluster::setting_text(*value) : "none"});
+  void add(const std::string& name, const std::optional<T>& value) {
+    all_.push_back({name, value ? detail::cluster::setting_text(*value) : "none"});
   }
 
   /// Adds the fields of a launch granularity.
