@@ -11,7 +11,8 @@
 ///     levels --> [0, 1, 1, 2, -1]
 ///
 ///     std::vector<std::int32_t> components(5);
-///     std::cout << ramify::connected_components(graph, components, {.route = ramify::route::flat});
+///     const ramify::environment env{.route = ramify::route::flat};
+///     std::cout << ramify::connected_components(graph, components, env);
 ///     components --> [0, 0, 0, 0, 4]
 ///
 /// Memory    ordinary host memory; on the CUDA backend also pinned, managed or device memory. On

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rules that hold for the arrays of all families: which are misaligned, and which memory kernels can
-// access.
+// Rules that hold for the arrays of all families: which are misaligned, and which memory kernels
+// can access.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cstddef>

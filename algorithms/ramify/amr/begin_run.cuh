@@ -17,7 +17,8 @@
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
 /// Checks the arguments of a run in `dim` dimensions, with n cells along a block's edge and numbers
-/// of type Real. `algorithm` begins the message about the memory. \throws std::invalid_argument naming the field
+/// of type Real. `algorithm` begins the message about the memory.
+/// \throws std::invalid_argument naming the field
 template <class Real, int dim, int n>
 void check_arguments(const char* algorithm, const amr_options& options, const environment& env) {
   validate(options, dim);

@@ -67,8 +67,8 @@ class tree_numbering {
   }
 
   /// Waits until the forest is numbered. Returns the report, which includes the sort. If the forest
-  /// is faulty, no number is written. If a graph has captured the run, call it once after each launch
-  /// of the graph.
+  /// is faulty, no number is written. If a graph has captured the run, call it once after each
+  /// launch of the graph.
   /// \throws std::invalid_argument naming the node; cuda_error, device_launch_error
   run_report finish(const runtime::run_choices& choices) {
     if (sort_) {
