@@ -62,6 +62,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <ramify/branch_and_bound/config.hpp>
 #include <ramify/branch_and_bound/finish.cuh>
 #include <ramify/branch_and_bound/search_tree.cuh>
@@ -123,12 +124,12 @@ class search_run final : public memory_run<branch_and_bound_result<Node>, search
   }
 
   branch_and_bound_result<Node> finish() override {
-    const auto all = of_tree_.get();
+    if (!found_ || this->captured()) found_ = of_tree_.get();
     const shared_incumbent shared =
         read_back(this->parts.shared, this->choices.stream, "reading the incumbent");
-    auto result = finish_search(root_, problem_, all.value, shared, range_, this->parts.leaf,
+    auto result = finish_search(root_, problem_, found_->value, shared, range_, this->parts.leaf,
                                 this->choices.of_part({}));
-    static_cast<traverse_report&>(result.report) = all.report;
+    static_cast<traverse_report&>(result.report) = found_->report;
     result.report.scratch_bytes = this->memory.scratch.size();
     if (result.found) ++result.report.host_grids;  // follow_path
     return result;
@@ -138,6 +139,8 @@ class search_run final : public memory_run<branch_and_bound_result<Node>, search
   Problem problem_;
   value_range range_;
   async_run<traverse_result<search_total>> of_tree_;
+  // Kept, because get() may be called again after it has thrown.
+  std::optional<traverse_result<search_total>> found_;
 };
 
 }  // namespace ramify::detail::branch_and_bound::inline RAMIFY_BUILD
