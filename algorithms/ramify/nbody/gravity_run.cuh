@@ -118,7 +118,9 @@ class gravity_run final : public started_run<nbody_report> {
     report.method = options_.method;
     report.bodies = bodies_.n;
     if (build_ != nullptr) {
-      tree_ = finish_tree();
+      // A build that has returned its tree has given its memory away. If get() is called again
+      // because it has thrown after that, the tree is complete.
+      if (tree_.view().point_count == 0 || captured()) tree_ = finish_tree();
       static_cast<run_report&>(report) = tree_.report();
       report.nodes = tree_.report().nodes;
     } else {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <ramify/nbody/gravity_run.cuh>
 #include <ramify/nbody/leapfrog.cuh>
+#include <utility>
 
 namespace ramify::inline RAMIFY_BUILD {
 
@@ -39,11 +40,13 @@ class step_run final : public started_run<nbody_report> {
   nbody_report finish() override {
     if (!forces_) return {};
     auto& s = system_->s_;
-    const auto found = read_back(s.progress.data(), s.stream, "reading the progress of a step");
-    if (found.waits != 0) system_->clear_progress();
+    if (!found_ || captured()) {
+      found_ = read_back(s.progress.data(), s.stream, "reading the progress of a step");
+      if (found_->waits != 0) system_->clear_progress();
+    }
     nbody_report report = forces_->get();
     report.host_grids += 2;
-    if (found.waits != 0) {
+    if (std::exchange(found_->waits, 0) != 0) {
       // 1. The forces are complete now: complete the step.
       system_->launch_kick(dt_, *forces_);
       ++report.host_grids;
@@ -52,13 +55,15 @@ class step_run final : public started_run<nbody_report> {
     s.recorder.read();
     system_->add(report);
     // 2. Take the steps of later launches of the graph, which did nothing.
-    if (found.skipped > 0) system_->step(dt_, found.skipped);
+    if (found_->skipped > 0) system_->step(dt_, found_->skipped);
     return report;
   }
 
   nbody_system<Real>* system_;
   Real dt_;
   std::optional<gravity_run<Real>> forces_;  // empty if there are no bodies
+  // Kept, because get() may be called again after it has thrown.
+  std::optional<step_progress> found_;
 };
 
 }  // namespace ramify::detail::nbody::inline RAMIFY_BUILD
