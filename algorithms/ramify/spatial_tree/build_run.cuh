@@ -110,14 +110,14 @@ class build_run final
   build_run(const run_setup& setup, const build_input<Real, dim>& input)
       : base(setup, build_sizes{input.n, input.options, setup.given.data() != nullptr}),
         input_(input),
-        nodes_(reserved_nodes(input.n, input.options)),
         is_given_(setup.given.data() != nullptr) {
+    const std::size_t reserved = this->parts.nodes.nodes;
     if (!is_given_) {
       points_memory_ = own_memory(sizes_of::points_bytes(input_.n));
-      nodes_memory_ = own_memory(sizes_of::nodes_bytes(nodes_));
+      nodes_memory_ = own_memory(sizes_of::nodes_bytes(reserved));
     }
     tree_.take_points(is_given_ ? this->parts.points : points_memory_->data(), input_.n);
-    tree_.take_nodes(is_given_ ? this->parts.tree_nodes : nodes_memory_->data(), nodes_);
+    tree_.take_nodes(is_given_ ? this->parts.tree_nodes : nodes_memory_->data(), reserved);
     stages_.emplace(input_, this->choices, tree_, sorted(), this->parts.nodes);
     launch();
   }
@@ -175,25 +175,26 @@ class build_run final
   /// Runs the stages that did nothing because an earlier stage was incomplete. Returns the progress
   /// of the complete build.
   build_progress continue_build(build_progress progress, spatial_tree_report& report) {
+    const std::size_t reserved = this->parts.nodes.nodes;
     (void)read_checked_bounds(sorted().found, "spatial_tree: points", stream());
     if (progress.unsorted != 0) {
       // Complete the sort. The later stages use the same memory.
       sort_.complete(sorted().codes, input_.n, stream());
       progress = build_again(this->parts.nodes, report);
-    } else if (progress.node_count <= nodes_) {
+    } else if (progress.node_count <= reserved) {
       report.host_grids += stages_->publish();
     }
-    if (progress.node_count <= nodes_) return progress;
+    if (progress.node_count <= reserved) return progress;
     if (is_given_) {
-      throw std::length_error("spatial_tree: the tree has more than " + std::to_string(nodes_) +
+      throw std::length_error("spatial_tree: the tree has more than " + std::to_string(reserved) +
                               " nodes: set spatial_tree_options.max_nodes; 2n nodes suffice");
     }
     // Build the nodes in memory that suffices for any points.
-    nodes_ = 2 * std::size_t{input_.n};
-    nodes_memory_ = own_memory(sizes_of::nodes_bytes(nodes_));
-    tree_.take_nodes(nodes_memory_->data(), nodes_);
+    const std::size_t enough = 2 * std::size_t{input_.n};
+    nodes_memory_ = own_memory(sizes_of::nodes_bytes(enough));
+    tree_.take_nodes(nodes_memory_->data(), enough);
     const run_memory<node_scratch<Real, dim>> larger(
-        this->choices.given, stream(), this->choices.algorithm, input_.n, nodes_, input_.options);
+        this->choices.given, stream(), this->choices.algorithm, input_.n, enough, input_.options);
     report.scratch_bytes += larger.scratch.size() + nodes_memory_->size();
     return build_again(larger.parts, report);
   }
@@ -207,7 +208,7 @@ class build_run final
     if (progress.unsorted != 0) {
       throw std::logic_error("spatial_tree: the sort of the points is not complete");
     }
-    if (progress.built == 0 && progress.node_count <= nodes_) {
+    if (progress.built == 0 && progress.node_count <= memory.nodes) {
       report.host_grids += stages.publish();
     }
     stages.control().read_trace();
@@ -232,8 +233,7 @@ class build_run final
   }
 
   build_input<Real, dim> input_;
-  std::size_t nodes_;  // capacity of the memory, in nodes
-  bool is_given_;      // whether the caller passed memory, which has the tree
+  bool is_given_;  // whether the caller passed memory, which has the tree
   std::optional<scratch_space> points_memory_;
   std::optional<scratch_space> nodes_memory_;
   arrays tree_;
