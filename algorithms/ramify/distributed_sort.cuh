@@ -81,9 +81,9 @@ distributed_sort_report distributed_sort_pairs(communicator& comm, device_buffer
       throw std::invalid_argument("distributed_sort_pairs: " + std::to_string(keys.size()) +
                                   " keys, but " + std::to_string(values.size()) + " values");
     }
-    elements mine{std::move(keys), std::move(values)};
     family::sort_run<Key, Value, Compare, decltype(local_sort)> run(comm, compare, parts, env,
                                                                     local_sort);
+    elements mine{std::move(keys), std::move(values)};
     report = run.sort(mine);
     keys = std::move(mine.keys);
     values = std::move(mine.values);

@@ -14,6 +14,7 @@
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/launch_each.cuh>
 #include <ramify/runtime/phase_range.cuh>
+#include <ramify/runtime/run_setup.cuh>
 #include <ramify/runtime/staging.cuh>
 #include <ramify/runtime/trace_recorder.cuh>
 #include <string>
@@ -39,12 +40,13 @@ class sort_run {
   using merger = run_merger<Key, Value, order>;
 
  public:
+  /// \throws std::invalid_argument if the stream is one of another backend
   sort_run(communicator& comm, Compare compare, sorted_parts parts, const environment& env,
            const LocalSort& local_sort)
       : comm_(comm),
         compare_(compare),
         parts_(parts),
-        stream_(env.stream.as<cudaStream_t>()),
+        stream_(stream_of(env, "distributed_sort")),
         trace_(env.trace),
         local_sort_(local_sort),
         ranks_(static_cast<unsigned>(comm.size())),

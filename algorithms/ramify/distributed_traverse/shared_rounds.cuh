@@ -232,8 +232,9 @@ template <class Traversal>
 [[nodiscard]] typename Traversal::value_type traverse_on_ranks(
     const typename Traversal::node_type& root, const Traversal& tree,
     const traverse_options& options, const environment& env, const rank_setting& setting) {
-  require_not_captured(env.stream.as<cudaStream_t>(), "distributed_traverse");
-  run_setup setup("distributed_traverse", env);
+  constexpr const char* name = "distributed_traverse";
+  require_not_captured(stream_of(env, name), name);
+  run_setup setup(name, env);
   setup.prefer_host("the host communicates between rounds");
   shared_rounds<Traversal>::choose_route(setup);
   rank_run<Traversal> run(setup, options, root, tree, setting);
