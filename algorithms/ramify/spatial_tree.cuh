@@ -34,7 +34,7 @@
 /// Stream     environment::stream: earlier work in it is ordered before the build. The constructor
 ///            waits for it. spatial_tree_async() does not, except for the first automatic route on
 ///            a GPU, which measures launches (see choose_route()). The tree's memory is freed in
-///            that stream, which must outlive the tree.
+///            that stream, which must outlive the tree, as must a resource that gave the memory.
 /// Graphs     a graph can capture spatial_tree_async() on either route, if memory is handed in.
 ///            Each launch of the graph builds the tree over the points that the array then has. The
 ///            flat route becomes a WHILE node, which requires a driver for CUDA 12.4, and not

@@ -16,9 +16,9 @@
 ///           leave the range of the type are compared.
 /// Options   of a query: spatial_query_options, such as {.period = {1, 1, 1}} for a periodic box,
 ///           and {.squared = false} for distances instead of their squares.
-/// Stream    of the environment. That of the constructor must outlive the index. A query has an
-///           environment of its own, of which it uses the stream and a resource for memory; it
-///           runs on the backend of the index. queries.cuh states what it refuses.
+/// Stream    of the environment. That of the constructor, and its memory, must outlive the index. A
+///           query has an environment of its own, of which it uses the stream and a resource for
+///           memory; it runs on the backend of the index. queries.cuh states what it refuses.
 /// Memory    ordinary host memory; on the CUDA backend also pinned, managed or device memory. Host
 ///           memory is copied to the device and back; device and managed memory is used in place.
 ///           Results must not overlap the queries or one another. The tree has its own copy of the

@@ -19,7 +19,8 @@ struct environment {
   /// The backend of a compiled call. A header template runs on the backend of its compiler, and
   /// refuses the other one.
   ramify::backend backend = ramify::backend::automatic;
-  /// The call is ordered after earlier work in this stream.
+  /// The call is ordered after earlier work in this stream. The per-thread default stream is
+  /// another stream in each thread: then one thread must start the run, call get() and destroy it.
   stream_ref stream{};
   /// The scratch memory of the call: see the family's function that returns its size. Empty: it
   /// comes from Ramify's stream-ordered pool. It must exist until get() has returned.

@@ -52,7 +52,8 @@ class memory_ref {
   /// The memory of a buffer, such as std::span<std::byte> or device_buffer<std::byte>.
   template <detail::runtime::byte_buffer Buffer>
   constexpr memory_ref(const Buffer& buffer) : memory_ref(buffer.data(), buffer.size()) {}
-  /// A resource, which the call uses with its stream. It must outlive the run.
+  /// A resource, which the call uses with its stream. It must outlive the run, or the object that
+  /// the call creates.
   template <class Resource>
   requires detail::runtime::stream_ordered_resource<Resource> ||
       detail::runtime::async_resource<Resource>
