@@ -20,6 +20,9 @@ struct counted_memory {
   CUstream_st* stream = nullptr;  // of the last call
   device_buffer<std::byte> memory{1 << 20, nullptr};
 
+  /// Waits for the allocation, because calls may use the memory in any stream.
+  counted_memory() { check(cudaStreamSynchronize(nullptr), "waiting for an allocation"); }
+
   void* take(std::size_t bytes, std::size_t alignment, CUstream_st* in) {
     if (bytes > memory.size()) throw std::bad_alloc();
     ++allocations;

@@ -43,6 +43,9 @@ struct arrays {
   device_buffer<double> ranks{n, nullptr};
   device_buffer<std::uint32_t> dwells{64, nullptr};
 
+  /// Waits for the uploads, because non-blocking streams do not.
+  arrays() { check(cudaDeviceSynchronize(), "waiting for the uploads"); }
+
   template <class T>
   static std::vector<T> numbers_from(T first, std::size_t count) {
     std::vector<T> all(count);
