@@ -77,14 +77,15 @@ class traversal_run final : public device_run<traverse_result<typename Traversal
     Strategy& strategy = this->parts.of_strategy;
     const run_control& run = this->control;
     const Value* const value = this->parts.result;
-    const bool has_changed = strategy.finish();
+    // If get() is called again because it has thrown, the result may still be an old one.
+    is_stale_ = strategy.finish() || (is_stale_ && !this->captured());
     this->control.count_grids(1, 0);  // the reduction, which a captured start() cannot count
-    if (has_changed) {
+    if (is_stale_) {
       launch_reduction();
       this->control.count_grids(1, 0);
     }
     // The chain is complete, so its status has been read.
-    result found{has_changed || !run.sees(value)
+    result found{is_stale_ || !run.sees(value)
                      ? read_back(value, run.stream(), "reading the result")
                      : run.seen(value),
                  {}};
@@ -104,6 +105,7 @@ class traversal_run final : public device_run<traverse_result<typename Traversal
   }
 
   Traversal tree_;
+  bool is_stale_ = false;  // grids have changed the totals since the reduction in start()
 };
 
 }  // namespace ramify::detail::traverse::inline RAMIFY_BUILD
