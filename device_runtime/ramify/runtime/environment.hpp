@@ -31,7 +31,8 @@ struct environment {
   ramify::flat_loop flat_loop = ramify::flat_loop::automatic;
   /// The pending-launch limit of the device from the call to the end of get(); 0 leaves it
   /// unchanged. The report states the granted limit. The change waits for the device, and no other
-  /// thread may launch until it ends.
+  /// thread may launch until it ends. Runs that change the limit must end in the reverse order of
+  /// their beginnings, because each restores the limit that it found.
   std::size_t pending_launches = 0;
   /// The trace to which the grids of the call are appended when it ends; null: none. It must
   /// outlive the call, or the object that the call creates.
