@@ -203,8 +203,11 @@ class amr_run {
     parts_->report.scratch_bytes += mesh.bytes() - before;
   }
 
+  /// Returns the time of the run.
   [[nodiscard]] double time() const { return parts_->report.time; }
+  /// Returns the number of steps since the initial state.
   [[nodiscard]] std::uint64_t steps() const { return parts_->report.steps; }
+  /// Returns the report of the run until now.
   [[nodiscard]] const amr_report& report() const { return parts_->report; }
 
   /// Returns the integrals of the conserved values over the domain. Waits for the stream. They are

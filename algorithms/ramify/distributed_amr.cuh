@@ -170,9 +170,9 @@ class distributed_amr_run {
     advance(std::numeric_limits<std::uint64_t>::max(), stop_time);
   }
 
-  /// Not collective.
+  /// Returns the time of the run. Not collective.
   [[nodiscard]] double time() const { return parts_->report.time; }
-  /// Not collective.
+  /// Returns the number of steps since the initial state. Not collective.
   [[nodiscard]] std::uint64_t steps() const { return parts_->report.steps; }
   /// Returns the number of leaves of this rank. Not collective.
   [[nodiscard]] std::size_t own_leaves() const { return parts_->mesh.plan().leaves.size(); }
