@@ -122,6 +122,7 @@ class amr_run {
   /// Continues a run from a state that save() returned. A state does not contain `physics`,
   /// `criterion` and `options`; if they are the same, the results have the same bits. Waits for the
   /// stream.
+  /// \param env  its memory must be empty
   /// \throws std::invalid_argument also if `state` has another block size, number type or other
   ///         root blocks, or its leaves are not a balanced mesh; the other exceptions of the first
   ///         constructor
