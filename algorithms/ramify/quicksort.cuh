@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Quicksort for CUDA code: device pointers, any comparator, a stream.
+/// Quicksort for CUDA code: device pointers, any type, any comparator.
 ///
 ///     keys   <-- [8, 6, 7, 5, 3, 0, 9]                values <-- [0, 1, 2, 3, 4, 5, 6]
 ///     ramify::quicksort(keys, 7);                     ramify::quicksort_pairs(keys, values, 7);
