@@ -122,6 +122,7 @@ class amr_run {
   /// Continues a run from a state that save() returned. A state does not contain `physics`,
   /// `criterion` and `options`; if they are the same, the results have the same bits. Waits for the
   /// stream.
+  /// \param env  its memory must be empty
   /// \throws std::invalid_argument also if `state` has another block size, number type or other
   ///         root blocks, or its leaves are not a balanced mesh; the other exceptions of the first
   ///         constructor
@@ -203,8 +204,11 @@ class amr_run {
     parts_->report.scratch_bytes += mesh.bytes() - before;
   }
 
+  /// Returns the time of the run.
   [[nodiscard]] double time() const { return parts_->report.time; }
+  /// Returns the number of steps since the initial state.
   [[nodiscard]] std::uint64_t steps() const { return parts_->report.steps; }
+  /// Returns the report of the run until now.
   [[nodiscard]] const amr_report& report() const { return parts_->report; }
 
   /// Returns the integrals of the conserved values over the domain. Waits for the stream. They are

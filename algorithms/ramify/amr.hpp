@@ -125,11 +125,13 @@ class amr_on_backend;
 class amr_simulation {
  public:
   /// Builds the mesh for the initial state of the problem.
+  /// \param env  its memory must be empty
   /// \throws std::invalid_argument, unavailable, amr_error, cuda_error, device_launch_error
   explicit amr_simulation(const amr_setup& setup, const environment& env = {});
 
   /// Continues from state(), on any backend and route; with the same setup on the same backend
   /// the results have the same bits.
+  /// \param env  its memory must be empty
   /// \throws std::invalid_argument also if the state belongs to another mesh or another kind of
   ///         values; the other exceptions of the first constructor
   amr_simulation(const amr_setup& setup, const amr_state& state, const environment& env = {});

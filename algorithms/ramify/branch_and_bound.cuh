@@ -180,6 +180,9 @@ auto branch_and_bound_async(const Node& root, const Problem& problem, const envi
 
 /// Searches the tree with this root, waits, and returns the smallest value and its first leaf:
 /// branch_and_bound_async() and get().
+///
+/// \param range  the values of the leaves that are solutions
+/// \param env    its memory: branch_and_bound_scratch_bytes()
 /// \throws std::invalid_argument, std::length_error, std::domain_error, unavailable, cuda_error,
 ///         device_launch_error
 template <class Node, class Problem>

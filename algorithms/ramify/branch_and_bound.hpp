@@ -13,11 +13,12 @@
 ///
 /// All results are optimal and the same in each run, except after a limit (options.limits) and for
 /// flow shops of more than 20 jobs: result.proof states whether a result is optimal, and a bound. A
-/// functor cannot be passed to compiled
-/// kernels. For other problems use the header template <ramify/branch_and_bound.cuh>, which
-/// describes the algorithm.
+/// functor cannot be passed to compiled kernels. For other problems use the header template
+/// <ramify/branch_and_bound.cuh>, which describes the algorithm.
 ///
 /// Stream     the call is ordered after earlier work in environment::stream.
+/// Memory     that of the environment: run_report::scratch_bytes states how much a call needs, for
+///            each capacity and strategy. A resource is the simplest choice.
 /// Waits      until the search is complete.
 /// Errors     std::invalid_argument for a bad argument, and unavailable for a backend or a route
 ///            that this machine or build cannot run, both before anything is launched;
@@ -40,11 +41,13 @@
 
 namespace ramify {
 
+/// The solution of a knapsack, and the report of the search.
 struct knapsack_result : knapsack_solution {
   branch_and_bound_report report;
 };
 
 /// Finds the items of most profit whose weight is at most the capacity, and waits for the result.
+/// \param env  its memory: see Memory above
 /// \throws std::invalid_argument, std::length_error, unavailable, cuda_error, device_launch_error
 [[nodiscard]] knapsack_result knapsack(const knapsack_instance& instance,
                                        const branch_and_bound_options& options,
@@ -54,6 +57,7 @@ struct knapsack_result : knapsack_solution {
   return knapsack(instance, {}, env);
 }
 
+/// The solution of a flow shop, and the report of the search.
 struct flow_shop_result : flow_shop_solution {
   branch_and_bound_report report;
 };
@@ -63,6 +67,7 @@ struct flow_shop_result : flow_shop_solution {
 /// second job, the last but one, and so on, and tries the jobs in the order of their numbers. Of
 /// more than max_flow_shop_search_jobs jobs it finds a good order, which is the same in each run,
 /// by searches in windows of consecutive jobs.
+/// \param env  its memory: see Memory above
 /// \throws std::invalid_argument, std::length_error, unavailable, cuda_error, device_launch_error
 [[nodiscard]] flow_shop_result flow_shop(const flow_shop_instance& shop,
                                          const branch_and_bound_options& options,
@@ -93,12 +98,14 @@ inline void validate(const queens_options& options) {
                               "]");
 }
 
+/// The counts of n queens, and the report of the traversal.
 struct queens_result {
   queens_counts counts;
   traverse_report report;
 };
 
 /// Counts all ways to place `n` queens, and waits for the result.
+/// \param env  its memory: see Memory above
 /// \throws std::invalid_argument, std::length_error, unavailable, cuda_error, device_launch_error
 [[nodiscard]] queens_result count_queens(unsigned n, const queens_options& options,
                                          const environment& env = {});

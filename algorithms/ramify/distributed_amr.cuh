@@ -105,6 +105,7 @@ class distributed_amr_run {
   /// Builds the mesh for an initial state and fills it. The arguments are those of amr_run, and
   /// must be the same on all ranks. `options`, `env` and the types are compared, except for the
   /// stream and the trace; the others are not.
+  /// \param env  its memory must be empty
   /// \throws std::invalid_argument naming a field of `options` or `env`, also for route::device and
   ///         flat_loop::graph, or if this code was compiled for another backend than that of
   ///         `ranks`; on all ranks, if a rank has another field than rank 0, other sizes, or the
@@ -127,6 +128,7 @@ class distributed_amr_run {
 
   /// Continues a run from a state that save(), or amr_run::save(), returned, with any number of
   /// ranks. Only rank 0 reads `state`; it may be empty on the others.
+  /// \param env  its memory must be empty
   /// \throws std::invalid_argument, on all ranks, if amr_run would throw it; the other exceptions
   ///         of the first constructor
   distributed_amr_run(communicator& ranks, const Physics& physics, const Criterion& criterion,
@@ -170,9 +172,9 @@ class distributed_amr_run {
     advance(std::numeric_limits<std::uint64_t>::max(), stop_time);
   }
 
-  /// Not collective.
+  /// Returns the time of the run. Not collective.
   [[nodiscard]] double time() const { return parts_->report.time; }
-  /// Not collective.
+  /// Returns the number of steps since the initial state. Not collective.
   [[nodiscard]] std::uint64_t steps() const { return parts_->report.steps; }
   /// Returns the number of leaves of this rank. Not collective.
   [[nodiscard]] std::size_t own_leaves() const { return parts_->mesh.plan().leaves.size(); }

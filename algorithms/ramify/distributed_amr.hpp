@@ -54,13 +54,16 @@ class distributed_amr_simulation {
  public:
   /// Builds the mesh for the initial state of the problem. The arguments must be the same on all
   /// ranks, except for the stream and the trace.
+  /// \param env  its memory must be empty
   /// \throws std::invalid_argument also as validate_for_ranks(), and for another backend than that
   ///         of `ranks`; amr_error; cluster_error; cuda_error
   distributed_amr_simulation(communicator& ranks, const amr_setup& setup,
                              const environment& env = {});
 
   /// Continues from a state that state(), or amr_simulation::state(), returned, with any number of
-  /// ranks. Only rank 0 reads `state`. \throws the exceptions of the first constructor
+  /// ranks. Only rank 0 reads `state`.
+  /// \param env  its memory must be empty
+  /// \throws the exceptions of the first constructor
   distributed_amr_simulation(communicator& ranks, const amr_setup& setup, const amr_state& state,
                              const environment& env = {});
 

@@ -71,6 +71,7 @@ inline void share_limits(communicator& comm, shared_incumbent* shared, const sea
 
 namespace ramify::inline RAMIFY_BUILD {
 
+/// The result of a search by all ranks, which is the same on each of them.
 template <class Node>
 struct distributed_branch_and_bound_result {
   bool found = false;                ///< whether a leaf has a value of at most range.upper
@@ -83,10 +84,11 @@ struct distributed_branch_and_bound_result {
 /// Searches the tree with this root, and returns the smallest value and its first leaf on all
 /// ranks. Collective.
 ///
-/// \param options  its strategy must be work_sharing
-/// \param env      its memory: distributed_branch_and_bound_scratch_bytes(). Its flat_loop must not
-///                 be graph. The backend, the route, the loop and the limit must be the same on all
-///                 ranks, as the range and the options.
+/// \param options   its strategy must be work_sharing
+/// \param exchange  how often the ranks exchange nodes
+/// \param env       its memory: distributed_branch_and_bound_scratch_bytes(). Its flat_loop must
+///                  not be graph. The range, all options, and the backend, route, loop and limit of
+///                  the environment must be the same on all ranks.
 /// \throws std::invalid_argument, cluster_error
 template <class Node, class Problem>
 distributed_branch_and_bound_result<Node> distributed_branch_and_bound(

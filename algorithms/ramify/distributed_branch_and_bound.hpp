@@ -22,6 +22,9 @@
 /// Result    That of one process, on all ranks. After a limit (options.limits) it is the best one
 ///           so far; the ranks compare their numbers between rounds, so that all end together.
 /// Backend   That of the communicator; env.backend must be automatic, or this one.
+/// Stream    The search of a rank is ordered after earlier work in its env.stream.
+/// Memory    That of the environment: run_report::scratch_bytes states how much a rank needs, for
+///           each capacity. A resource is the simplest choice.
 /// Waits     until the search is complete on all ranks.
 /// Errors    std::invalid_argument, on all ranks, for a bad argument, and if a rank has another
 ///           instance or other options than rank 0; else cluster_error, on all ranks.
@@ -35,11 +38,14 @@
 
 namespace ramify {
 
+/// The solution of a knapsack, and the report of the search by all ranks.
 struct distributed_knapsack_result : knapsack_solution {
   distributed_branch_and_bound_report report;
 };
 
 /// Finds the items of most profit, as knapsack() does. Collective.
+/// \param exchange  how often the ranks exchange nodes
+/// \param env       its memory: see Memory above
 /// \throws std::invalid_argument, cluster_error
 [[nodiscard]] distributed_knapsack_result distributed_knapsack(
     communicator& comm, const knapsack_instance& instance, const branch_and_bound_options& options,
@@ -49,12 +55,16 @@ struct distributed_knapsack_result : knapsack_solution {
   return distributed_knapsack(comm, instance, {}, {}, env);
 }
 
+/// The solution of a flow shop, and the report of the search by all ranks.
 struct distributed_flow_shop_result : flow_shop_solution {
   distributed_branch_and_bound_report report;
 };
 
 /// Finds an order of the jobs with the smallest makespan, the one that flow_shop() finds.
-/// Collective. \throws std::invalid_argument, cluster_error
+/// Collective.
+/// \param exchange  how often the ranks exchange nodes
+/// \param env       its memory: see Memory above
+/// \throws std::invalid_argument, cluster_error
 [[nodiscard]] distributed_flow_shop_result distributed_flow_shop(
     communicator& comm, const flow_shop_instance& shop, const branch_and_bound_options& options,
     const exchange_options& exchange, const environment& env = {});
@@ -63,12 +73,15 @@ struct distributed_flow_shop_result : flow_shop_solution {
   return distributed_flow_shop(comm, shop, {}, {}, env);
 }
 
+/// The counts of n queens, and the report of the traversal by all ranks.
 struct distributed_queens_result {
   queens_counts counts;
   distributed_traverse_report report;
 };
 
 /// Counts all ways to place `n` queens, as count_queens() does. Collective.
+/// \param exchange  how often the ranks exchange nodes
+/// \param env       its memory: see Memory above
 /// \throws std::invalid_argument, cluster_error
 [[nodiscard]] distributed_queens_result distributed_count_queens(communicator& comm, unsigned n,
                                                                  const queens_options& options,

@@ -98,7 +98,10 @@ distributed_sort_report distributed_sort_pairs(communicator& comm, device_buffer
   return distributed_sort_pairs(comm, keys, values, compare, parts, quicksort_options{}, env);
 }
 
-/// Sorts the keys of all ranks. Collective; see distributed_sort_pairs().
+/// Sorts the keys of all ranks. Collective. The arguments are those of distributed_sort_pairs().
+///
+/// \param keys  the keys of this rank; on return its part, in memory that is freed in env.stream
+/// \param env   its memory must be empty
 /// \throws std::invalid_argument, cluster_error
 template <class Key, class Compare>
 distributed_sort_report distributed_sort(communicator& comm, device_buffer<Key>& keys,

@@ -68,9 +68,10 @@ struct distributed_traverse_result {
 /// Visits all nodes of the tree with this root, and returns the reduction on all ranks. Collective.
 ///
 /// \param options   its strategy must be work_sharing
+/// \param exchange  how often the ranks exchange nodes
 /// \param env       its memory: distributed_traverse_scratch_bytes(). Its flat_loop must not be
-///                  graph. The backend, the route, the loop and the limit must be the same on all
-///                  ranks, as the other options.
+///                  graph. All options, and the backend, route, loop and limit of the environment
+///                  must be the same on all ranks.
 /// \throws std::invalid_argument, cluster_error
 template <class Node, class Expand, class Visit, class Reduce, class Value>
 distributed_traverse_result<Value> distributed_traverse(communicator& comm, const Node& root,

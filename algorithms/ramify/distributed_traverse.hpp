@@ -14,6 +14,7 @@
 ///
 /// Tree      As for tree_search(). All ranks must pass the same one.
 /// Backend   That of the communicator; env.backend must be automatic, or this one.
+/// Stream    The search of a rank is ordered after earlier work in its env.stream.
 /// Waits     until the search is complete on all ranks.
 /// Errors    std::invalid_argument, on all ranks, for a bad argument, and if a rank has another
 ///           tree or other options than rank 0; else cluster_error, on all ranks.
@@ -28,6 +29,7 @@
 
 namespace ramify {
 
+/// The counts of a tree, and the report of the search by all ranks.
 struct distributed_tree_search_result {
   uts_counts counts;
   distributed_traverse_report report;
@@ -35,8 +37,12 @@ struct distributed_tree_search_result {
 
 /// Counts the nodes and leaves of a tree, and finds its depth. All ranks get the result. The
 /// options, and the backend, route, loop and limit of the environment, must be the same on all
-/// ranks. `options.strategy` must be work_sharing, and `env.flat_loop` must not be graph.
-/// Collective. \throws std::invalid_argument, cluster_error
+/// ranks. Collective.
+/// \param options   its strategy must be work_sharing
+/// \param exchange  how often the ranks exchange nodes
+/// \param env       its flat_loop must not be graph; its memory: run_report::scratch_bytes states
+///                  how much a rank needs
+/// \throws std::invalid_argument, cluster_error
 distributed_tree_search_result distributed_tree_search(communicator& comm,
                                                        const uts_parameters& tree,
                                                        const traverse_options& options,

@@ -120,7 +120,9 @@ inline async_run<bfs_report> breadth_first_search_async(const graph_view& graph,
 }
 
 /// Searches breadth-first from `source` and waits for the search: breadth_first_search_async() and
-/// get(). \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors
+/// get().
+/// \param env  its memory: bfs_scratch_bytes(graph, options)
+/// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
 inline bfs_report breadth_first_search(const graph_view& graph, std::int64_t source,
                                        const bfs_arrays& results, const bfs_options& options,
                                        const environment& env = {}) {
@@ -178,6 +180,7 @@ async_run<sssp_report> shortest_paths_async(const graph_view& graph, const Weigh
 }
 
 /// Computes the shortest paths from `source` and waits for them: shortest_paths_async() and get().
+/// \param env  its memory: sssp_scratch_bytes<T>(graph, options), for lengths of type T
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
 template <edge_lengths Weights = std::span<const float>>
 sssp_report shortest_paths(const graph_view& graph, const Weights& weights, std::int64_t source,
@@ -227,6 +230,7 @@ inline async_run<components_report> connected_components_async(const graph_view&
 }
 
 /// Computes the connected components and waits for them: connected_components_async() and get().
+/// \param env  its memory: components_scratch_bytes(graph, options)
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
 inline components_report connected_components(const graph_view& graph, std::int32_t* components,
                                               const graph_options& options,
@@ -276,6 +280,7 @@ inline async_run<pagerank_report> pagerank_async(const graph_view& graph, double
 }
 
 /// Computes the PageRank of all vertices and waits for it: pagerank_async() and get().
+/// \param env  its memory: pagerank_scratch_bytes(graph, options)
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
 inline pagerank_report pagerank(const graph_view& graph, double* ranks,
                                 const pagerank_options& options, const environment& env = {}) {

@@ -183,6 +183,7 @@ inline async_run<mandelbrot_report> mandelbrot_async(const mandelbrot_view& view
 }
 
 /// Computes an image and waits for it: mandelbrot_async() and get().
+/// \param env  its memory: mandelbrot_scratch_bytes()
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error
 inline mandelbrot_report mandelbrot(const mandelbrot_view& view, std::uint32_t* dwells,
                                     pixel_origin* origins, const mandelbrot_options& options,

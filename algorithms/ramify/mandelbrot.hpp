@@ -89,7 +89,7 @@ enum class pixel_origin : std::uint8_t {
   iterated,  ///< iterated, in a small rectangle or by the exhaustive method
 };
 
-/// How an image is computed, for both interfaces.
+/// Options of mandelbrot(), for both interfaces.
 struct mandelbrot_options {
   mandelbrot_method method = mandelbrot_method::mariani_silver;
   std::uint32_t max_iterations = 1000;  ///< in [1, 10^9]
@@ -183,6 +183,7 @@ namespace ramify {
 /// \param dwells   view.pixels() elements, which are written; the row of the top is the first
 /// \param origins  empty, or view.pixels() elements, which are written: how each dwell was found.
 ///                 Must not overlap `dwells`.
+/// \param env      its memory: mandelbrot_scratch_bytes() of <ramify/mandelbrot.cuh>
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error
 mandelbrot_report mandelbrot(const mandelbrot_view& view, std::span<std::uint32_t> dwells,
                              std::span<pixel_origin> origins, const mandelbrot_options& options,

@@ -57,7 +57,7 @@
 ///                node a body, and the tree's (<ramify/spatial_tree.cuh>), which each call builds
 ///                anew. A system keeps 44 bytes a body more; with block steps 45 and the tree, and
 ///                32 a body and 168 a node (order 1: 100) for refits, freed before a build. All
-///                from Ramify's stream-ordered pool. What barnes_hut needs may come from
+///                memory comes from Ramify's stream-ordered pool; that of barnes_hut may come from
 ///                environment::memory, also in a system.
 /// Stream         environment::stream: each call is ordered after earlier work in it, and waits for
 ///                it, except for calls whose name ends in _async: their get() waits. A system keeps
@@ -106,6 +106,7 @@ class barnes_hut {
 
   /// Calculates the accelerations of n bodies, and their potentials unless `potentials` is null:
   /// accelerations_async() and get(). Waits for the stream.
+  /// \param env  its memory: barnes_hut_scratch_bytes()
   /// \throws std::invalid_argument before anything is written; std::length_error; cuda_error;
   ///         device_launch_error; unavailable
   nbody_report accelerations(const point<Real, 3>* positions, const Real* masses, std::size_t n,
@@ -168,7 +169,10 @@ async_run<nbody_report> direct_gravity_async(const point<Real, 3>* positions, co
       range.begin, options, env);
 }
 
-/// Starts to calculate the accelerations of all bodies by the direct sum. \see the overload
+/// Starts to calculate the accelerations of all bodies by the direct sum; see the overload with a
+/// range.
+/// \param env  its memory: direct_gravity_scratch_bytes()
+/// \throws std::invalid_argument, unavailable, cuda_error
 template <class Real>
 async_run<nbody_report> direct_gravity_async(const point<Real, 3>* positions, const Real* masses,
                                              std::size_t n, point<Real, 3>* accelerations,
@@ -188,6 +192,7 @@ async_run<nbody_report> direct_gravity_async(const point<Real, 3>* positions, co
 
 /// Calculates the accelerations of the bodies of `range` by the direct sum, and waits for the
 /// stream: direct_gravity_async() and get().
+/// \param env  its memory: direct_gravity_scratch_bytes()
 /// \throws std::invalid_argument before anything is written; unavailable; cuda_error
 template <class Real>
 nbody_report direct_gravity(const point<Real, 3>* positions, const Real* masses, std::size_t n,
@@ -200,6 +205,7 @@ nbody_report direct_gravity(const point<Real, 3>* positions, const Real* masses,
 
 /// Calculates the accelerations of all bodies by the direct sum, and waits for the stream:
 /// direct_gravity_async() and get().
+/// \param env  its memory: direct_gravity_scratch_bytes()
 /// \throws std::invalid_argument before anything is written; unavailable; cuda_error
 template <class Real>
 nbody_report direct_gravity(const point<Real, 3>* positions, const Real* masses, std::size_t n,

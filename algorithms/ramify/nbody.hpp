@@ -47,9 +47,11 @@ template <class T>
 concept nbody_real = std::same_as<T, float> || std::same_as<T, double>;
 
 /// Calculates the accelerations of the bodies, and their potentials unless that span is empty, by
-/// options.method.
-/// Results must not overlap with inputs or with each other. \throws std::invalid_argument if sizes
-/// differ
+/// options.method. Results must not overlap with inputs or with each other.
+/// \param env  its memory: barnes_hut_scratch_bytes() or direct_gravity_scratch_bytes() of
+///             <ramify/nbody.cuh>, as options.method is the tree code or the direct sum
+/// \throws std::invalid_argument, also if sizes differ; std::length_error, unavailable, cuda_error,
+///         device_launch_error
 template <nbody_real Real>
 nbody_report gravity(std::span<const std::array<Real, 3>> positions, std::span<const Real> masses,
                      std::span<std::array<Real, 3>> accelerations, std::span<Real> potentials,
@@ -87,8 +89,9 @@ class nbody_simulation {
  public:
   /// Copies the bodies, and calculates their accelerations. On the CUDA backend, bodies in host
   /// memory take twice their memory on the device during the call.
-  /// \param env  of all work of the simulation. Its stream, memory and trace must outlive the
-  ///             simulation.
+  /// \param env  the environment of all work of the simulation. Its stream, memory and trace must
+  ///             outlive the simulation; its memory: nbody_system_scratch_bytes() of
+  ///             <ramify/nbody.cuh>
   /// \throws std::invalid_argument if sizes differ, or naming an invalid option or body
   nbody_simulation(std::span<const vector> positions, std::span<const vector> velocities,
                    std::span<const Real> masses, const nbody_options& options,

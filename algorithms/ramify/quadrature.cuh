@@ -247,6 +247,7 @@ auto quadrature_async(const quadrature_box<d>& box, const Integrand& f,
 }
 
 /// Integrates `f` over `box` and waits for the result: quadrature_async() and get().
+/// \param env  its memory: quadrature_scratch_bytes()
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error
 template <unsigned d, class Integrand>
 quadrature_result quadrature(const quadrature_box<d>& box, const Integrand& f,

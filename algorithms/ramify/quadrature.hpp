@@ -12,7 +12,8 @@
 /// A functor cannot be passed to compiled kernels. For other integrands use the header template
 /// <ramify/quadrature.cuh>, which describes the algorithm and the result.
 ///
-/// Waits      until the result is known, in the order of the environment's stream.
+/// Stream     the call is ordered after earlier work in environment::stream.
+/// Waits      until the result is known.
 /// Errors     std::invalid_argument for a bad argument, and unavailable for a backend or a route
 ///            that this machine or build cannot run, both before anything is launched; cuda_error,
 ///            device_launch_error. If the quadrature does not converge, it throws nothing: the
@@ -28,7 +29,8 @@
 namespace ramify {
 
 /// Integrates `f` over [0, 1]^d, where d is f.dimensions, and waits for the result.
-/// \param env  its memory: as many bytes as quadrature_scratch_bytes() of the header returns
+/// \param env  its memory: quadrature_scratch_bytes() of <ramify/quadrature.cuh>, which is the same
+///             for all integrands of d dimensions
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error
 [[nodiscard]] quadrature_result quadrature(const genz_integrand& f,
                                            const quadrature_options& options,

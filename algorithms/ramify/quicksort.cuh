@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Quicksort for CUDA code: device pointers, any comparator, a stream.
+/// Quicksort for CUDA code: device pointers, any type, any comparator.
 ///
 ///     keys   <-- [8, 6, 7, 5, 3, 0, 9]                values <-- [0, 1, 2, 3, 4, 5, 6]
 ///     ramify::quicksort(keys, 7);                     ramify::quicksort_pairs(keys, values, 7);
@@ -72,8 +72,8 @@
 
 namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
-/// The scratch memory of a sort: room for the elements, and the memory of the strategy, which takes
-/// its own part.
+/// The scratch memory of a sort: memory for the elements, and that of the strategy, which takes its
+/// own part.
 template <class Key, class Value, class Strategy>
 struct sort_memory {
   using arrays = key_value_arrays<Key, Value>;
@@ -167,7 +167,12 @@ async_run<quicksort_report> start_sort(Key* keys, Value* values, std::size_t n, 
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// Starts to sort n keys in place. \see quicksort_pairs_async()
+/// Starts to sort n keys in place. What quicksort_pairs_async() states holds here, too.
+///
+/// \param keys     an array of n elements that the device can access
+/// \param compare  returns whether its first argument must come before its second
+/// \param env      its memory: quicksort_scratch_bytes()
+/// \throws std::invalid_argument, unavailable, cuda_error
 template <class Key, class Compare = ascending>
 detail::run_if<detail::quicksort::argument_types<Key, no_value, Compare>,
                async_run<quicksort_report>>
@@ -205,6 +210,7 @@ auto quicksort_pairs_async(Key* keys, Value* values, std::size_t n, Compare comp
 }
 
 /// Sorts n keys in place and waits for the sort: quicksort_async() and get().
+/// \param env  its memory: quicksort_scratch_bytes()
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error
 template <class Key, class Compare = ascending>
 quicksort_report quicksort(Key* keys, std::size_t n, Compare compare,
@@ -221,6 +227,7 @@ quicksort_report quicksort(Key* keys, std::size_t n, Compare compare = {},
 
 /// Sorts n keys in place, moves each value with its key, and waits for the sort:
 /// quicksort_pairs_async() and get().
+/// \param env  its memory: quicksort_scratch_bytes()
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error
 template <class Key, class Value, class Compare = ascending>
 quicksort_report quicksort_pairs(Key* keys, Value* values, std::size_t n, Compare compare,

@@ -86,8 +86,8 @@ namespace ramify {
 
 /// Sorts keys in place. `keys` is a vector, an array, a span or any other contiguous range.
 ///
-/// \param env  its memory: run_report::scratch_bytes states how much a sort needs; a resource is
-///             asked for as much
+/// \param env  its memory: run_report::scratch_bytes states how much a sort needs, and the sort
+///             allocates as much from a resource
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error
 template <std::ranges::contiguous_range Keys>
 quicksort_report quicksort(Keys&& keys, sort_order order, const quicksort_options& options,

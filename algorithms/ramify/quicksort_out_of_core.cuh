@@ -160,8 +160,10 @@ quicksort_report quicksort_out_of_core(Key* keys, std::size_t n, Compare compare
   }
 }
 
-/// Sorts n keys of a host array in place, and moves each value with its key. Otherwise as
-/// quicksort_out_of_core().
+/// Sorts n keys of a host array in place, and moves each value with its key, in parts that fit in
+/// options.device_memory. Waits.
+///
+/// \param env  its memory: as for quicksort_out_of_core()
 /// \throws std::invalid_argument, std::bad_alloc, unavailable, cuda_error, device_launch_error
 template <class Key, class Value, class Compare>
 quicksort_report quicksort_pairs_out_of_core(Key* keys, Value* values, std::size_t n,

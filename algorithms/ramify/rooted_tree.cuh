@@ -29,8 +29,8 @@
 ///               Floating-point sums are rounded in an unspecified order, the same in every run.
 /// Scratch       about 33 bytes per node for levels and sizes, up to 62 for orders, leaffix and
 ///               child lists. Folds of large types need more: 2 T for leaffix, 2 (T and an index)
-///               for rootfix. From Ramify's stream-ordered pool, or from the caller;
-///               rooted_tree_scratch_bytes() returns the size.
+///               for rootfix. The memory comes from Ramify's stream-ordered pool, or from the
+///               caller; rooted_tree_scratch_bytes() returns the size.
 /// Stream        ordered with the work before and after in the stream. rooted_tree() waits for its
 ///               stream. rooted_tree_async() does not wait; get() waits, checks the forest, and
 ///               launches what kernels could not launch: only then is the run complete. The first
@@ -104,7 +104,9 @@ auto rooted_tree_async(const tree_shape& shape, const tree_number_arrays& number
                        const tree_folds<T, Combine>& folds, const environment& env = {}) {
   return rooted_tree_async(shape, numbers, folds, rooted_tree_options{}, env);
 }
-/// Starts to compute the requested numbers only; see the function with folds.
+/// Starts to compute the requested numbers of a forest, without folds; see the function with folds.
+/// \param env  its memory: rooted_tree_scratch_bytes(shape, numbers)
+/// \throws std::invalid_argument, unavailable, cuda_error; see Errors above
 inline async_run<rooted_tree_report> rooted_tree_async(const tree_shape& shape,
                                                        const tree_number_arrays& numbers,
                                                        const rooted_tree_options& options,
@@ -118,7 +120,9 @@ inline async_run<rooted_tree_report> rooted_tree_async(const tree_shape& shape,
 }
 
 /// Computes the requested numbers and folds of a forest and waits for them: rooted_tree_async() and
-/// get(). \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors
+/// get().
+/// \param env  its memory: rooted_tree_scratch_bytes(shape, numbers, folds)
+/// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
 template <class T, class Combine>
 rooted_tree_report rooted_tree(const tree_shape& shape, const tree_number_arrays& numbers,
                                const tree_folds<T, Combine>& folds,
@@ -132,7 +136,9 @@ rooted_tree_report rooted_tree(const tree_shape& shape, const tree_number_arrays
                                const tree_folds<T, Combine>& folds, const environment& env = {}) {
   return rooted_tree(shape, numbers, folds, rooted_tree_options{}, env);
 }
-/// Computes the requested numbers only; see the function with folds.
+/// Computes the requested numbers of a forest, without folds, and waits for them.
+/// \param env  its memory: rooted_tree_scratch_bytes(shape, numbers)
+/// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
 inline rooted_tree_report rooted_tree(const tree_shape& shape, const tree_number_arrays& numbers,
                                       const rooted_tree_options& options,
                                       const environment& env = {}) {

@@ -29,8 +29,8 @@
 ///            between 1 / leaf_size and 8 / leaf_size nodes per point. During the build: 24 bytes
 ///            per point for the sort (CPU executor: 34), and 384 / leaf_size for nodes. A cloud
 ///            with more nodes is built again, with memory for two nodes per point. All memory comes
-///            from Ramify's stream-ordered pool, or from environment::memory: a resource, or memory
-///            of spatial_tree_scratch_bytes(), which begins with the tree.
+///            from Ramify's stream-ordered pool, or from environment::memory: a resource, or
+///            spatial_tree_scratch_bytes() bytes, at the beginning of which the tree is.
 /// Stream     environment::stream: earlier work in it is ordered before the build. The constructor
 ///            waits for it. spatial_tree_async() does not, except for the first automatic route on
 ///            a GPU, which measures launches (see choose_route()). The tree's memory is freed in
@@ -84,7 +84,8 @@ class spatial_tree {
 
   /// Builds the tree over n points: spatial_tree_async() and get(). Waits for the stream.
   /// \param points  n points in device, managed or pinned memory, which are only read
-  /// \param env     its stream must outlive the tree; its memory: spatial_tree_scratch_bytes()
+  /// \param env     its stream and its memory must outlive the tree; its memory:
+  ///                spatial_tree_scratch_bytes()
   /// \throws std::invalid_argument, std::length_error, unavailable, cuda_error, device_launch_error
   spatial_tree(const point<Real, dim>* points, std::size_t n, const spatial_tree_options& options,
                const environment& env = {});
@@ -97,8 +98,8 @@ class spatial_tree {
     return *this;
   }
 
-  /// Returns the argument for kernels and queries. It is valid as long as this object lives, or as
-  /// long as the memory that the caller passed.
+  /// Returns the argument for kernels and queries. It is valid as long as this object lives, or, if
+  /// memory was handed in, as long as this memory exists.
   [[nodiscard]] spatial_tree_view<Real, dim> view() const { return built_.view; }
 
   /// Returns the report of the build.
@@ -149,7 +150,8 @@ spatial_tree<Real, dim>::spatial_tree(const point<Real, dim>* points, std::size_
 /// get() returns the tree of the last launch.
 ///
 /// \param points  n points in device, managed or pinned memory, which are only read
-/// \param env     its stream must outlive the tree; its memory: spatial_tree_scratch_bytes()
+/// \param env     its stream and its memory must outlive the tree; its memory:
+///                spatial_tree_scratch_bytes()
 /// \throws std::invalid_argument; cuda_error; unavailable if the device route is requested without
 ///         -rdc=true, for flat_loop::graph if the driver has no loops in graphs, and if the stream
 ///         is being captured and the host would launch the levels of the flat route
@@ -165,8 +167,8 @@ async_run<spatial_tree<Real, dim>> spatial_tree_async(const point<Real, dim>* po
   return spatial_tree_async(points, n, spatial_tree_options{}, env);
 }
 
-/// Returns the memory that a build over n points needs if the caller passes it, in bytes. The tree
-/// is in the first spatial_tree_bytes() bytes, which must exist as long as the tree is used; the
+/// Returns the memory that a build over n points needs if it is handed in, in bytes. The tree is
+/// in the first spatial_tree_bytes() bytes, which must exist as long as the tree is used; the
 /// other bytes may be used again after get(). \throws std::invalid_argument, cuda_error
 template <class Real, int dim>
 [[nodiscard]] std::size_t spatial_tree_scratch_bytes(std::size_t n,
@@ -187,11 +189,12 @@ template <class Real, int dim>
   return detail::spatial_tree::build_memory<Real, dim>::tree_bytes({n, options, true});
 }
 
-/// Returns the tree that spatial_tree_async() builds over n points in `memory`, which the caller
-/// passes to it with the same options. It is for reduce_bottom_up() and for kernels of the caller
-/// that are launched into the stream before get(). They must use view.nodes_built(). It returns 0
-/// if the build needs the host, or if a point is not finite: then launch these kernels again with
-/// the view of get()'s tree. \throws std::invalid_argument, cuda_error
+/// Returns the tree that spatial_tree_async() builds over n points in `memory`, which must be the
+/// memory of its environment, with the same options. The view is for reduce_bottom_up() and for
+/// kernels of the caller that are launched into the stream before get(). These kernels must use
+/// view.nodes_built(), which returns 0 if the build needs the host, or if a point is not finite.
+/// Then launch the kernels again with the view of the tree that get() returns.
+/// \throws std::invalid_argument if `memory` is too small or a resource; cuda_error
 template <class Real, int dim>
 [[nodiscard]] spatial_tree_view<Real, dim> spatial_tree_view_in(
     const memory_ref& memory, std::size_t n, const spatial_tree_options& options = {}) {

@@ -46,6 +46,7 @@ struct polylines {
 
 /// Approximates each curve by a polyline whose distance from it is at most options.flatness, and
 /// waits.
+/// \param env  its memory: empty, or a resource
 /// \throws std::invalid_argument naming the field, or the control point that is not finite;
 ///         std::length_error, unavailable, cuda_error, device_launch_error
 [[nodiscard]] polylines tessellate_curves(std::span<const cubic_curve> curves,
@@ -56,6 +57,7 @@ struct polylines {
   return tessellate_curves(curves, {}, env);
 }
 
+/// A triangle mesh in host memory.
 struct triangle_mesh {
   std::vector<surface_point> vertices;   ///< all different, in the order of their coordinates
   std::vector<mesh_triangle> triangles;  ///< in the order of their indices
@@ -65,6 +67,7 @@ struct triangle_mesh {
 /// Approximates the surface of the patches by a triangle mesh whose distance from it is at most
 /// options.flatness, and waits. The mesh has no cracks where patches have the same border curve. A
 /// patch without area, which is a point or a line, has no triangles.
+/// \param env  its memory: empty, or a resource
 /// \throws std::invalid_argument naming the field, or the control point that is not finite;
 ///         std::length_error, unavailable, cuda_error, device_launch_error
 [[nodiscard]] triangle_mesh tessellate_patches(std::span<const bicubic_patch> patches,

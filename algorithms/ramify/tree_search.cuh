@@ -2,15 +2,16 @@
 #pragma once
 
 /// \file
-/// tree_search() for CUDA code: Unbalanced Tree Search (Olivier et al., LCPC 2006) by traverse().
+/// tree_search_async() for CUDA code: Unbalanced Tree Search (Olivier et al., LCPC 2006) by
+/// traverse().
 ///
 ///     auto search = ramify::tree_search_async(ramify::parse_uts_tree("T1"), {.stream = s});
 ///     search.get().value.nodes  // --> 4130071
 ///
-/// The tree, its published counts and the cost of a node are described in ramify/tree_search.hpp,
-/// whose compiled tree_search() is the call that waits. (Two functions with the same parameters
-/// would be ambiguous.) Scratch, stream, graphs, launches and errors are those of
-/// ramify/traverse.cuh.
+/// <ramify/tree_search.hpp> describes the tree, its published counts and the cost of a node. The
+/// function that waits is tree_search() of that header, which is compiled; a second one with the
+/// same parameters would be ambiguous. Scratch, stream, graphs, launches and errors are those of
+/// <ramify/traverse.cuh>.
 
 #include <ramify/runtime/requirements.hpp>
 

@@ -13,6 +13,7 @@
 /// benchmark of load balancing. For other implicit trees use the header template
 /// <ramify/traverse.cuh>.
 ///
+/// Stream     the call is ordered after earlier work in environment::stream.
 /// Waits      until the search is complete.
 /// Errors     std::invalid_argument for a bad argument, and unavailable for a backend or a route
 ///            that this machine or build cannot run, both before anything is launched;
@@ -37,7 +38,7 @@ struct tree_search_result {
 };
 
 /// Counts the nodes and leaves of a tree, finds its depth, and waits for the result.
-/// \param env  its memory: tree_search_scratch_bytes() of ramify/tree_search.cuh
+/// \param env  its memory: tree_search_scratch_bytes() of <ramify/tree_search.cuh>
 /// \throws std::invalid_argument, std::length_error, unavailable, cuda_error, device_launch_error
 tree_search_result tree_search(const uts_parameters& tree, const traverse_options& options,
                                const environment& env = {});

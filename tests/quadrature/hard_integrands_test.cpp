@@ -8,10 +8,10 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <new>
 #include <numbers>
 #include <ramify/quadrature.cuh>
 
+#include "memory_resources.cuh"
 #include "printing.hpp"
 #include "quadrature_checks.cuh"
 #include "quadrature_members.cuh"
@@ -153,25 +153,6 @@ BOOST_DATA_TEST_CASE(memory_grows_with_the_regions, data::make(routes) * data::x
   }
 }
 
-/// A resource that has memory for `allocations` more allocations.
-struct limited_resource {
-  unsigned allocations;
-  std::size_t bytes_in_use = 0;
-
-  void* allocate_async(std::size_t bytes, std::size_t, CUstream_st*) {
-    if (allocations == 0) throw std::bad_alloc();
-    --allocations;
-    void* memory = nullptr;
-    ramify::check(cudaMalloc(&memory, bytes), "allocating from the resource");
-    bytes_in_use += bytes;
-    return memory;
-  }
-  void deallocate_async(void* memory, std::size_t bytes, std::size_t, CUstream_st*) {
-    ramify::check(cudaFree(memory), "freeing memory of the resource");
-    bytes_in_use -= bytes;
-  }
-};
-
 BOOST_DATA_TEST_CASE(memory_of_a_resource_grows_while_it_has_some, data::make(routes), taken) {
   const auto f = random_genz(genz_family::c0, 2, 3, 8.0);
   const auto run = [&](const ramify::memory_ref& memory) {
@@ -179,21 +160,21 @@ BOOST_DATA_TEST_CASE(memory_of_a_resource_grows_while_it_has_some, data::make(ro
                      {.memory = memory, .route = taken}, {.first_regions = 7});
   };
   const auto expected = run({});
-  limited_resource enough{9};
+  tests::allocating_resource enough{.most = 9};
   const auto found = run(enough);
   BOOST_TEST(found.converged());
   BOOST_TEST(found.value == expected.value);
   BOOST_TEST(found.error == expected.error);
   BOOST_TEST(found.report.scratch_bytes == expected.report.scratch_bytes);
-  BOOST_TEST(enough.allocations < 7u);  // it has grown
-  BOOST_TEST(enough.bytes_in_use == 0u);
+  BOOST_TEST(enough.allocations > 2u);  // it has grown
+  BOOST_TEST(enough.in_use == 0u);
 
-  limited_resource few{2};  // for the state, and for the first regions
+  tests::allocating_resource few{.most = 2};  // for the state, and for the first regions
   const auto ended = run(few);
   BOOST_TEST(to_string(ended.status) == "out_of_memory");
   BOOST_TEST(ended.regions <= 7u);
   BOOST_TEST(std::fabs(ended.value - exact_integral(f)) <= ended.error);
-  BOOST_TEST(few.bytes_in_use == 0u);
+  BOOST_TEST(few.in_use == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(memory_does_not_follow_the_limit_of_evaluations) {

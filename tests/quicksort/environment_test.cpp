@@ -125,16 +125,4 @@ BOOST_AUTO_TEST_CASE(another_backend_is_refused) {
   BOOST_TEST(keys == (std::vector<key>{3, 1, 2}));
 }
 
-// The compiled interface sorts device memory after the work that is in the stream.
-BOOST_AUTO_TEST_CASE(the_facade_sorts_what_earlier_work_in_the_stream_writes) {
-  const auto input = make_input<key>(distribution::uniform, n, 4);
-  const ramify::host_stream stream;
-  auto keys = input.input();
-  const auto device_keys = tests::upload(keys, stream.get());
-  (void)ramify::quicksort(std::span<key>(device_keys.data(), n), sort_order::ascending,
-                          {.backend = tests::backend_under_test(), .stream = stream});
-  tests::download(device_keys, keys, stream.get());
-  BOOST_TEST(input.check(keys) == "");
-}
-
 BOOST_AUTO_TEST_SUITE_END()

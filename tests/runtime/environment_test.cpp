@@ -52,6 +52,13 @@ struct counting_run final : detail::started_run<counting_report> {
   unsigned calls = 0;
 };
 
+/// A run that a graph has captured. get() returns the number of its calls.
+struct captured_run final : detail::runtime::pending_run<int> {
+  captured_run() : pending_run("captured", true) {}
+  int get() override { return ++calls; }
+  int calls = 0;
+};
+
 async_run<counting_report> start(const environment& env, unsigned failures = 0) {
   const detail::run_setup setup("counting", env);
   return std::make_unique<counting_run>(setup, failures);
@@ -172,6 +179,16 @@ BOOST_AUTO_TEST_CASE(get_returns_once) {
   static_cast<void>(moved = start({}));
   static_cast<void>(run = std::move(moved));
   BOOST_TEST(run.get().calls == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(get_of_a_captured_run_may_be_called_again) {
+  async_run<int> run = std::make_unique<captured_run>();
+  for (int launches = 1; launches <= 3; ++launches) BOOST_TEST(run.get() == launches);
+  auto moved = std::move(run);
+  // NOLINTNEXTLINE(bugprone-use-after-move)
+  BOOST_CHECK_EXCEPTION((void)run.get(), std::logic_error,
+                        names("captured: get() of a moved-from run"));
+  BOOST_TEST(moved.get() == 4);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -160,8 +160,9 @@ BOOST_AUTO_TEST_CASE(a_graph_loops_or_reports_why_not) {
   BOOST_TEST(run_loop({.n = 5}).iterations == 5u);
 #else
   BOOST_CHECK_EXCEPTION(
-      static_cast<void>(detail::choose_loop(flat_loop::graph, "config.flat_loop")), unavailable,
-      names("config.flat_loop graph is not available: compiled by a C++ compiler"));
+      static_cast<void>(detail::choose_loop(flat_loop::graph, "environment.flat_loop")),
+      unavailable,
+      names("environment.flat_loop graph is not available: compiled by a C++ compiler"));
 #endif
 }
 

@@ -14,6 +14,7 @@
 #include "backend_under_test.hpp"
 #include "exceptions.hpp"
 #include "failed_launches.hpp"
+#include "memory_resources.cuh"
 #include "printing.hpp"
 #include "spatial_tree_checks.cuh"
 #include "spatial_types.hpp"
@@ -37,24 +38,6 @@ using points3 = tests::point_list<float, 3>;
 device_buffer<std::byte> memory_for(std::size_t n, const spatial_tree_options& options) {
   return {ramify::spatial_tree_scratch_bytes<float, 3>(n, options), nullptr};
 }
-
-/// A resource that counts its allocations.
-struct counted_resource {
-  std::size_t allocations = 0;
-  std::size_t in_use = 0;
-
-  void* allocate(CUstream_st*, std::size_t bytes, std::size_t) {
-    void* memory = nullptr;
-    ramify::check(cudaMalloc(&memory, bytes), "allocating memory of a resource");
-    ++allocations;
-    ++in_use;
-    return memory;
-  }
-  void deallocate(CUstream_st*, void* memory, std::size_t, std::size_t) {
-    ramify::check(cudaFree(memory), "freeing memory of a resource");
-    --in_use;
-  }
-};
 
 /// The Fold that counts the points of each node.
 struct count_fold {
@@ -143,6 +126,11 @@ BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch) {
   });
   // Negative control: the failures did interrupt the sort and the recursion.
   BOOST_TEST(interrupted >= 10u);
+  // In memory of the pool.
+  static_cast<void>(tests::count_interrupted(
+      20, executor,
+      [&](std::uint64_t) { return expect_async(points, build, {.route = route::device}, false); },
+      2));
 }
 
 BOOST_AUTO_TEST_CASE(without_launch_slots_the_host_runs_all_stages) {
@@ -181,7 +169,7 @@ BOOST_AUTO_TEST_CASE(a_resource_provides_all_memory) {
   const auto on_device = tests::upload_points<float, 3>(points);
   auto options = many_grids();
   options.max_nodes = 100;  // the tree is built again, in larger memory
-  counted_resource resource;
+  tests::allocating_resource resource;
   {
     const ramify::spatial_tree tree(on_device.data(), points.size(), options,
                                     {.memory = memory_ref(resource)});

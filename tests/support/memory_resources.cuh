@@ -5,6 +5,7 @@
 /// Memory resources of a caller, which count what calls allocate.
 
 #include <cstddef>
+#include <limits>
 #include <new>
 #include <ramify/runtime/buffer.cuh>
 
@@ -52,6 +53,27 @@ struct older_resource : counted_memory {
   }
   void deallocate_async(void*, std::size_t bytes, std::size_t, CUstream_st* in) {
     give_back(bytes, in);
+  }
+};
+
+/// A resource that allocates device memory for each request, and refuses those after the first
+/// `most`.
+struct allocating_resource {
+  std::size_t most = std::numeric_limits<std::size_t>::max();
+  std::size_t allocations = 0;
+  std::size_t in_use = 0;  ///< allocations that were not returned
+
+  void* allocate(CUstream_st*, std::size_t bytes, std::size_t) {
+    if (allocations == most) throw std::bad_alloc();
+    void* memory = nullptr;
+    check(cudaMalloc(&memory, bytes), "allocating memory of a resource");
+    ++allocations;
+    ++in_use;
+    return memory;
+  }
+  void deallocate(CUstream_st*, void* memory, std::size_t, std::size_t) {
+    check(cudaFree(memory), "freeing memory of a resource");
+    --in_use;
   }
 };
 

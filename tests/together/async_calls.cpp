@@ -168,6 +168,11 @@ std::vector<async_call> calls_without_work(const arrays& a) {
       row("pagerank", 0, [](const environment& env) { return pagerank_async({}, nullptr, env); }),
       row("spatial_tree", 0,
           [&a](const environment& env) { return spatial_tree_async(a.points.data(), 0, env); }),
+      row("barnes_hut", 0,
+          [&a](const environment& env) {
+            return barnes_hut<float>().accelerations_async(a.points.data(), a.masses.data(), 0,
+                                                           a.forces.data(), nullptr, env);
+          }),
       row("direct_gravity", 0, [&a](const environment& env) {
         return direct_gravity_async<float>(a.points.data(), a.masses.data(), 0, a.forces.data(),
                                            nullptr, env);

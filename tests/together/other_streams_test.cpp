@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Each call of the compiled interface refuses a stream of another backend, before it writes or
-// launches anything: a stream of CUDA on the CPU executor, whose streams order nothing, and a
-// stream of the executor on a GPU.
+// Each call of the compiled interface refuses a stream of another backend: on the CPU executor,
+// whose streams order nothing, a stream of CUDA, before it launches a grid; on a GPU a stream of
+// the executor.
 #include <array>
 #include <boost/test/unit_test.hpp>
 #include <cstdint>

@@ -73,6 +73,7 @@ BOOST_AUTO_TEST_CASE(the_route_and_the_loop_of_the_environment_are_taken) {
     for (const route taken : {route::device, route::flat}) {
       if (taken == route::device && !device_launch_available) continue;
       const run_report report = call.start({.route = taken, .flat_loop = flat_loop::host})();
+      BOOST_TEST((report.looped_by != flat_loop::graph));
       // These have nothing to launch from a kernel.
       const bool has_choice =
           call.name != "direct_gravity" && call.name != "mandelbrot, exhaustive";
@@ -123,6 +124,7 @@ BOOST_AUTO_TEST_CASE(limits_are_in_force_until_get_returns) {
       const any_run run = call.start({.pending_launches = 100});
       BOOST_TEST(current_pending_launch_limit() == 100u);
       BOOST_TEST(run().pending_launch_limit == 100u);
+      BOOST_TEST(current_pending_launch_limit() == before);
     }
     BOOST_TEST(current_pending_launch_limit() == before);
   });

@@ -57,7 +57,7 @@ struct amr_options {
   struct mesh_fields {
     std::array<unsigned, 3> roots{1, 1, 1};  ///< root blocks along each axis, in [1, 4096]
     std::array<double, 3> lower{0, 0, 0};    ///< corner of the domain; within 1e90, for float 1e18
-    std::array<double, 3> upper{1, 1, 1};    ///< the opposite corner, above `lower`; likewise
+    std::array<double, 3> upper{1, 1, 1};    ///< the opposite corner, above `lower`; same range
     /// [axis][0: the lower side, 1: the upper side]
     std::array<std::array<boundary, 2>, 3> sides{};
     ramify::balance balance = ramify::balance::face;

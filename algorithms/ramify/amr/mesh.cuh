@@ -11,7 +11,7 @@
 ///
 /// The forest is balanced: for each node with children, every neighbor across a face is a node of
 /// the same level, or outside of the domain. This holds for neighbors across edges and corners,
-/// too, if the configuration requires it.
+/// too, if the options require it.
 ///
 /// Sources: C. Burstedde, L. C. Wilcox, O. Ghattas, SIAM J. Sci. Comput. 33 (2011) 1103 (forests of
 /// octrees and their balance).

@@ -51,7 +51,7 @@ struct mesh_snapshot {
 };
 
 /// The state of a run between two steps. A run that continues from it computes the same bits as the
-/// original run if configuration and physics are the same.
+/// original run if options and physics are the same.
 struct amr_state : amr_progress {
   int dimensions = 2;
   int cells = 16;      ///< cells along each edge of a block

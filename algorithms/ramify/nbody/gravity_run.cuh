@@ -195,7 +195,7 @@ class gravity_run final : public started_run<nbody_report> {
   arrays bodies_;
   nbody_options options_;
   trace_recorder recorder_;  // records all grids except those of the tree
-  bool is_given_;            // whether the caller passed memory
+  bool is_given_;            // whether memory was handed in
   std::size_t given_bytes_ = 0;
   std::unique_ptr<tree_build> build_;  // tree code only, null if there are no bodies
   ramify::spatial_tree<Real, 3> tree_;
@@ -203,7 +203,7 @@ class gravity_run final : public started_run<nbody_report> {
   target_selection targets_;
   gravity_scratch<Real> scratch_;
   std::size_t scratch_bytes_ = 0;
-  std::optional<scratch_space> own_;  // the memory of scratch_, unless the caller passed it
+  std::optional<scratch_space> own_;  // the memory of scratch_, unless it was handed in
 };
 
 /// Starts a calculation in an environment. \see gravity_run

@@ -31,8 +31,8 @@ class nbody_system {
  public:
   /// Copies n bodies from device, managed, pinned or ordinary host memory, and calculates their
   /// accelerations. The copies keep the caller's order. Waits for the stream.
-  /// \param env  of all work of the system. Its stream, memory and trace must outlive the system;
-  ///             its memory: nbody_system_scratch_bytes()
+  /// \param env  the environment of all work of the system. Its stream, memory and trace must
+  ///             outlive the system; its memory: nbody_system_scratch_bytes()
   /// \throws std::invalid_argument naming an invalid option, array or body; std::length_error;
   ///         cuda_error; device_launch_error; unavailable
   nbody_system(const vector* positions, const vector* velocities, const Real* masses, std::size_t n,

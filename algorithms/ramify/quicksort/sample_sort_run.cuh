@@ -49,8 +49,8 @@ class sample_sort_run {
             route::flat};
   }
 
-  /// Chooses the route of a run. For a small root it does not look up the launch costs, which would
-  /// take a part of so short a run.
+  /// Chooses the route of a run. For a small root it does not read the launch costs, because that
+  /// would take a part of so short a run.
   static void choose_route(run_setup& setup, std::size_t n, const quicksort_options&) {
     setup.prefer_host("too few levels for a graph to pay");
     if (is_small(n)) {

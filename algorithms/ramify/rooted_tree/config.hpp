@@ -104,11 +104,12 @@ template <class T, class Combine>
   return {values, combine, leaffix, rootfix};
 }
 
-/// Options of both interfaces.
+/// Options of rooted_tree(), for both interfaces.
 struct rooted_tree_options {
   bool single_root = false;  ///< a second root is an error
 };
 
+/// Report of rooted_tree().
 struct rooted_tree_report : run_report {
   std::uint64_t nodes = 0;
   std::uint32_t ranking_levels = 0;  ///< levels of list ranking; 1: one block ranked the tour

@@ -35,7 +35,7 @@ class spatial_tree;
 
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
-/// A tree, and the memory that it owns, which is none if the caller passed memory.
+/// A tree, and the memory that it owns, which is none if memory was handed in.
 template <class Real, int dim>
 struct built_tree {
   spatial_tree_view<Real, dim> view{};
@@ -82,7 +82,7 @@ struct build_memory {
     return points_bytes(sizes.n) + nodes_bytes(sizes.nodes());
   }
 
-  std::byte* points;  ///< of the tree, if the caller passed memory
+  std::byte* points;  ///< of the tree, if memory was handed in
   std::byte* tree_nodes;
   sort_scratch<Real, dim> sorted;
   node_scratch<Real, dim> nodes;
@@ -233,7 +233,7 @@ class build_run final
   }
 
   build_input<Real, dim> input_;
-  bool is_given_;  // whether the caller passed memory, which has the tree
+  bool is_given_;  // whether memory was handed in, which then has the tree
   std::optional<scratch_space> points_memory_;
   std::optional<scratch_space> nodes_memory_;
   arrays tree_;

@@ -65,7 +65,9 @@ namespace ramify::inline RAMIFY_BUILD {
 ///                    of a core point of the cluster, or no_cluster
 /// \param min_points  of the ball around a core point, itself included; 1 or more. With 1, clusters
 ///                    are the friends of friends.
-/// Waits for the stream. Scratch: see above. Reads ball_method and period of the options.
+/// \param options     only ball_method and period are read
+/// \param env         its memory: empty, or a resource
+/// Waits for the stream.
 /// \throws std::invalid_argument, cuda_error
 template <class Real, int dim>
 spatial_cluster_report find_clusters(const spatial_tree_view<Real, dim>& tree,

@@ -34,7 +34,7 @@ enum class query_method {
   return "?";
 }
 
-/// Options of queries.
+/// Options of queries, and of a search for clusters.
 struct spatial_query_options {
   /// Whether queries in another order are sorted along the Morton curve for the time of the call,
   /// so that neighboring threads have neighboring queries. The results stay in the caller's order.
@@ -59,7 +59,7 @@ inline void validate(const spatial_query_options& options) {
   check_enumerator(options.ball_method, "spatial_query_options.ball_method");
 }
 
-/// Options of a build.
+/// Options of the build of a tree.
 struct spatial_tree_options {
   /// Maximum number of points of a leaf, in [1, 1024]. A small number makes the tree deep; a large
   /// number makes the scans of leaves long.
@@ -71,7 +71,7 @@ struct spatial_tree_options {
   child_streams streams = child_streams::fire_and_forget;
   /// Number of nodes for which memory is reserved. 0 selects 8 n / leaf_size + 1024, which suffices
   /// for most inputs; 2 n suffices for any. A tree with more nodes is built again in more memory.
-  /// If the caller passed the memory, std::length_error is thrown instead.
+  /// If memory was handed in, std::length_error is thrown instead.
   std::size_t max_nodes = 0;
 };
 

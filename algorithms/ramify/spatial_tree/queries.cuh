@@ -47,8 +47,8 @@
 ///            Or a warp visits it for 32 balls, in 4.8 KB of shared memory (3D double: 7 KB).
 /// Scratch    64 KB for the bounds of the queries; 8 bytes per query for codes and order, on a GPU
 ///            unless options.sort is false; and the scratch memory of a sort, if there is one:
-///            about 9 bytes per query on a GPU. From the resource environment::memory, or from
-///            Ramify's stream-ordered pool.
+///            about 9 bytes per query on a GPU. The memory comes from Ramify's stream-ordered pool,
+///            or from environment::memory, which must be empty or a resource.
 /// Errors     std::invalid_argument for a null array, k == 0, capacity == 0, a negative or NaN
 ///            radius, and for a NaN or an infinity in a query (the message names it), before any
 ///            result is written; cuda_error.
@@ -86,7 +86,8 @@ namespace ramify::inline RAMIFY_BUILD {
 /// \param queries  n points in device memory
 /// \param radius   of all balls, 0 or more
 /// \param counts   n counts in device memory
-/// Waits for the stream. Scratch: see above.
+/// \param env      its memory: empty, or a resource
+/// Waits for the stream.
 /// \throws std::invalid_argument, cuda_error
 template <class Real, int dim>
 run_report radius_count(const spatial_tree_view<Real, dim>& tree, const point<Real, dim>* queries,
@@ -118,8 +119,9 @@ struct device_neighbor_lists {
 /// A first pass counts the points; the lists are then allocated from the stream-ordered pool.
 /// \param queries  n points in device memory
 /// \param radius   of all balls, 0 or more
+/// \param env      its memory: empty, or a resource
 /// \return lists whose memory is freed in the stream, which must outlive them
-/// Waits for the stream several times. Scratch: see above, and 4 bytes per query.
+/// Waits for the stream several times. In addition to Scratch above it takes 4 bytes per query.
 /// \throws std::invalid_argument, cuda_error
 template <class Real, int dim>
 device_neighbor_lists radius_list(const spatial_tree_view<Real, dim>& tree,
@@ -171,8 +173,9 @@ struct radius_row_arrays {
 /// \param queries  n points in device memory
 /// \param radius   of all balls, 0 or more
 /// \param rows     the result; the capacity is in [1, 2^31 - 1]
+/// \param env      its memory: empty, or a resource
 /// \return a report with the number of rows that are not complete
-/// Waits for the stream. Scratch: see above. \throws std::invalid_argument, cuda_error
+/// Waits for the stream. \throws std::invalid_argument, cuda_error
 template <class Real, int dim>
 radius_rows_report radius_rows(const spatial_tree_view<Real, dim>& tree,
                                const point<Real, dim>* queries, std::size_t n,
@@ -209,6 +212,7 @@ radius_rows_report radius_rows(const spatial_tree_view<Real, dim>& tree,
 /// \param ids         n rows of k ids in device memory
 /// \param distances2  n rows of k squared distances in device memory, or distances: see
 ///                    options.squared
+/// \param env         its memory: empty, or a resource
 /// Waits for the stream. \throws std::invalid_argument, cuda_error
 template <class Real, int dim>
 run_report nearest(const spatial_tree_view<Real, dim>& tree, const point<Real, dim>* queries,
@@ -236,6 +240,7 @@ run_report nearest(const spatial_tree_view<Real, dim>& tree, const point<Real, d
 /// \param ids           a row of k ids per point, in device memory
 /// \param distances2    a row of k squared distances per point, in device memory, or distances: see
 ///                      options.squared
+/// \param env           its memory: empty, or a resource
 /// Waits for the stream. \throws std::invalid_argument, cuda_error
 template <class Real, int dim>
 run_report all_nearest_neighbors(const spatial_tree_view<Real, dim>& tree, std::size_t k,

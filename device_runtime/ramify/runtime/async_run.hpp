@@ -46,8 +46,8 @@ namespace ramify {
 
 /// A run that an _async function has started. Movable.
 ///
-/// Destroying it before get() checks nothing; the destructor waits only if a graph launches the
-/// grids of the flat route, or if the call has set environment::pending_launches.
+/// If it is destroyed before get(), nothing is checked. The destructor waits only if a graph
+/// launches the grids of the flat route, or if the call has set environment::pending_launches.
 template <class Result>
 class [[nodiscard("call get(): it waits, checks and returns the result")]] async_run {
  public:
@@ -69,9 +69,9 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] async
   /// Waits for the run, completes it, and returns the result. Launches the grids for which kernels
   /// found no launch slot, and on the flat route those that the host has left to launch.
   ///
-  /// It returns once. If a graph has captured the run, it may be called after each launch of the
-  /// graph, which must be launched into the same stream or be complete. After a call that has
-  /// thrown, it may be called again.
+  /// It returns once. If a graph has captured the run, get() may be called after each launch of the
+  /// graph; the launch must be in the same stream, or be complete. After a call that has thrown,
+  /// get() may be called again.
   /// \throws std::logic_error for a further call, for a moved-from run, and while the stream is
   ///         being captured; cuda_error, device_launch_error; the exceptions of the _async function
   Result get() {

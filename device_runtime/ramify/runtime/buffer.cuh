@@ -289,7 +289,7 @@ inline void check_scratch(const memory_ref& given, std::size_t needed, cudaStrea
   }
 }
 
-/// The scratch memory of one run: memory of the caller, or an allocation of its own.
+/// The scratch memory of one run: memory that was handed in, or an allocation of the run.
 class scratch_space {
  public:
   /// Checks `given`, and allocates `bytes` bytes in the order of `stream` if no memory was handed

@@ -20,7 +20,7 @@
 /// that check the rules of dynamic parallelism at each launch (rule_checks.cuh). The CPU executor
 /// always checks them. Without -rdc=true no kernel launches, and the definition has no effect.
 ///
-/// Declarations that all builds share (configurations, reports, errors) are in `ramify` itself.
+/// Declarations that all builds share (options, reports, errors) are in `ramify` itself.
 
 #include <ramify/runtime/requirements.hpp>
 

@@ -22,17 +22,19 @@ struct environment {
   /// The call is ordered after earlier work in this stream. The per-thread default stream is
   /// another stream in each thread: then one thread must start the run, call get() and destroy it.
   stream_ref stream{};
-  /// The scratch memory of the call: see the family's function that returns its size. Empty: it
-  /// comes from Ramify's stream-ordered pool. It must exist until get() has returned.
+  /// The scratch memory of the call. The description of each function names the function that
+  /// returns its size. If it is empty, the call allocates from Ramify's stream-ordered pool. The
+  /// memory must exist until get() has returned.
   memory_ref memory{};
+  /// The route of the call. The report states the route that was taken, and the reason.
   ramify::route route = ramify::route::automatic;
   /// What launches the iterations of the flat route. While a graph captures the stream, the host
   /// cannot: then `host` makes route::automatic the device route, and route::flat is refused.
   ramify::flat_loop flat_loop = ramify::flat_loop::automatic;
   /// The pending-launch limit of the device from the call to the end of get(); 0 leaves it
-  /// unchanged. The report states the granted limit. The change waits for the device, and no other
-  /// thread may launch until it ends. Runs that change the limit must end in the reverse order of
-  /// their beginnings, because each restores the limit that it found.
+  /// unchanged. The report states the granted limit. The change waits for the device. No other
+  /// thread may launch while the limit is in force. Runs that change the limit must end in the
+  /// reverse order of their beginnings, because each restores the limit that it found.
   std::size_t pending_launches = 0;
   /// The trace to which the grids of the call are appended when it ends; null: none. It must
   /// outlive the call, or the object that the call creates.

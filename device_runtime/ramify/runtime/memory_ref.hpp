@@ -47,13 +47,13 @@ class memory_ref {
   static constexpr std::size_t alignment = 256;
 
   constexpr memory_ref() = default;
-  /// `bytes` bytes of device memory, aligned to 256 bytes.
+  /// Refers to `bytes` bytes of device memory, which must be aligned to 256 bytes.
   constexpr memory_ref(void* data, std::size_t bytes) : data_(data), bytes_(bytes) {}
-  /// The memory of a buffer, such as std::span<std::byte> or device_buffer<std::byte>.
+  /// Refers to the memory of a buffer, such as std::span<std::byte> or device_buffer<std::byte>.
   template <detail::runtime::byte_buffer Buffer>
   constexpr memory_ref(const Buffer& buffer) : memory_ref(buffer.data(), buffer.size()) {}
-  /// A resource, which the call uses with its stream. It must outlive the run, or the object that
-  /// the call creates.
+  /// Refers to a resource, from which the call allocates in its stream. The resource must outlive
+  /// the run, or the object that the call creates.
   template <class Resource>
   requires detail::runtime::stream_ordered_resource<Resource> ||
       detail::runtime::async_resource<Resource>

@@ -8,9 +8,9 @@
 ///     *sum     --> n (n + 1) / 2        level 2: one sum of each 1024 sums, and so on
 ///
 /// Numbers      n numbers in device memory, which are read only.
-/// Scratch      n / 512 numbers and a few hundred bytes, from the stream-ordered pool or passed in.
+/// Scratch      n / 512 numbers and a few hundred bytes, from the stream-ordered pool or handed in.
 /// Stream       level_sum_async() returns before the sum is known; get() waits for the stream. A
-///              graph can capture it if scratch memory is passed in.
+///              graph can capture it if memory is handed in.
 /// Launches     one grid for each level, log(n) levels of base 1024. The last block of each grid
 ///              launches the next one.
 /// Complexity   n additions, n numbers read.
@@ -145,6 +145,7 @@ namespace ramify::inline RAMIFY_BUILD {
 }
 
 /// Starts to sum n numbers.
+/// \param env  its memory: level_sum_scratch_bytes(n)
 /// \throws std::invalid_argument, unavailable, cuda_error
 inline async_run<level_sum_result> level_sum_async(const unsigned long long* numbers, std::size_t n,
                                                    const environment& env = {}) {
@@ -155,7 +156,8 @@ inline async_run<level_sum_result> level_sum_async(const unsigned long long* num
   return std::make_unique<detail::level_sum::level_run>(setup, numbers, n);
 }
 
-/// Sums n numbers and waits for the result.
+/// Sums n numbers and waits for the result: level_sum_async() and get().
+/// \param env  its memory: level_sum_scratch_bytes(n)
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error
 inline level_sum_result level_sum(const unsigned long long* numbers, std::size_t n,
                                   const environment& env = {}) {
