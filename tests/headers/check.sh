@@ -72,7 +72,8 @@ check_wrong_types() {
   if grep 'error:' "$work/messages" | grep -v 'static assertion failed'; then return 1; fi
   local calls lines
   calls=$(wc -l <<<"$sentences") lines=$(wc -l <"$work/messages")
-  [ "$calls" -ge 15 ] && [ "$lines" -le $((15 * calls)) ] || { echo "$calls calls, $lines lines"; return 1; }
+  # nvcc prints two lines for each function between the call and the sentence, and its caret.
+  [ "$calls" -ge 15 ] && [ "$lines" -le $((17 * calls)) ] || { echo "$calls calls, $lines lines"; return 1; }
   echo "$calls calls with wrong types have a sentence each, in $lines lines"
 }
 
