@@ -149,7 +149,7 @@ BOOST_AUTO_TEST_CASE(graphs_capture_runs) {
   const arrays a;
   const slot_lease lease(2048);  // keeps the count of slots between runs
   const host_stream stream;
-  const bool has_loops = detail::graph_loop_obstacle().empty();
+  const bool has_loops = graph_loop_obstacle().empty();
   for_each_call_with_memory(a, [&](const async_call& call) {
     const device_buffer<std::byte> memory(call.scratch_bytes, stream.get());
     for (const route wanted : all_choices<route>()) {
