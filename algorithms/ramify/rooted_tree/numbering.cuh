@@ -16,10 +16,9 @@ namespace ramify::detail::rooted_tree::inline RAMIFY_BUILD {
 class tree_numbering {
  public:
   /// If `needs_ranges`, preorder and subtree sizes are computed even if they are not requested.
-  /// `sort_loop` is the loop of the sort on the flat route.
   tree_numbering(const tree_shape& shape, const tree_number_arrays& requested, bool needs_ranges,
-                 bool single_root, flat_loop sort_loop)
-      : shape_(shape), needs_ranges_(needs_ranges), sort_loop_(sort_loop) {
+                 bool single_root)
+      : shape_(shape), needs_ranges_(needs_ranges) {
     program_.single_root = single_root;
     program_.numbers = requested;
     program_.nodes = static_cast<unsigned>(shape.nodes);
@@ -108,9 +107,8 @@ class tree_numbering {
                                          stage<tour_program>& tour) {
     make_edges(tour);
     const std::size_t sorted = program_.sorted_from;
-    environment env = choices.of_part(sort_scratch_);
-    env.flat_loop = sort_loop_;
-    return quicksort_async(program_.edges + sorted, shape_.nodes - sorted, ascending{}, env);
+    return quicksort_async(program_.edges + sorted, shape_.nodes - sorted, ascending{},
+                           choices.of_part(sort_scratch_));
   }
 
   void make_edges(stage<tour_program>& tour) {
@@ -164,7 +162,6 @@ class tree_numbering {
 
   tree_shape shape_;
   bool needs_ranges_;
-  flat_loop sort_loop_;
   tour_program program_{};
   std::byte* control_memory_ = nullptr;
   std::int32_t* parents_ = nullptr;  // made from child lists

@@ -91,9 +91,8 @@ class tree_folding {
 template <class T, class Combine>
 struct tree_parts {
   tree_parts(memory_layout& memory, const tree_shape& shape, const tree_number_arrays& numbers,
-             const tree_folds<T, Combine>& folds, bool single_root = false,
-             flat_loop sort_loop = flat_loop::automatic)
-      : numbering(shape, numbers, folds.leaffix != nullptr, single_root, sort_loop),
+             const tree_folds<T, Combine>& folds, bool single_root = false)
+      : numbering(shape, numbers, folds.leaffix != nullptr, single_root),
         folding(shape.nodes, folds) {
     numbering.take_persistent(memory);
     folding.take_persistent(memory);
@@ -129,12 +128,12 @@ template <class T, class Combine>
 template <class T, class Combine>
 class tree_run final : public runtime::memory_run<rooted_tree_report, tree_parts<T, Combine>> {
  public:
-  /// Puts the numbering and the folding into the stream. `sort_loop` is the loop of the sort.
+  /// Puts the numbering and the folding into the stream.
   tree_run(const runtime::run_setup& setup, const tree_shape& shape,
            const tree_number_arrays& numbers, const tree_folds<T, Combine>& folds,
-           const rooted_tree_options& options, flat_loop sort_loop)
+           const rooted_tree_options& options)
       : runtime::memory_run<rooted_tree_report, tree_parts<T, Combine>>(
-            setup, shape, numbers, folds, options.single_root, sort_loop) {
+            setup, shape, numbers, folds, options.single_root) {
     this->parts.numbering.start(setup);
     this->parts.folding.start(setup, this->parts.numbering.program());
   }
@@ -169,8 +168,7 @@ template <class T, class Combine>
   // H100: the last 10 rounds of a path of 10^6 nodes take 60 us more in a graph.
   setup.prefer_host("the host launches several rounds before each read of the state");
   setup.choose_route(1, plans());
-  return std::make_unique<tree_run<T, Combine>>(setup, shape, numbers, folds, options,
-                                                env.flat_loop);
+  return std::make_unique<tree_run<T, Combine>>(setup, shape, numbers, folds, options);
 }
 
 }  // namespace ramify::detail::rooted_tree::inline RAMIFY_BUILD
