@@ -60,7 +60,7 @@ distributed_amr_simulation::distributed_amr_simulation(communicator& ranks, cons
   ranks.require_equal(settings_of(setup, env, state != nullptr));
   validate(setup);
   validate_for_ranks(setup, env);
-  detail::facade::check_backend_of_ranks(ranks, env.backend, "environment.backend");
+  detail::facade::check_backend_of_ranks(ranks, env);
   environment chosen = env;
   chosen.backend = ranks.backend();
   detail::facade::on_backend(chosen, [&](auto where) {

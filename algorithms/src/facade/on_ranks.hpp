@@ -14,13 +14,12 @@
 
 namespace ramify::detail::facade {
 
-/// Checks that a call by the ranks of `comm` can run on a backend. `field` is the name of the
-/// option in messages. \throws std::invalid_argument
-inline void check_backend_of_ranks(const communicator& comm, backend wanted,
-                                   const std::string& field) {
-  check_enumerator(wanted, field);
-  if (wanted == backend::automatic || wanted == comm.backend()) return;
-  throw std::invalid_argument(field + " is " + std::string(to_string(wanted)) +
+/// Checks that a call by the ranks of `comm` can run on the backend of an environment.
+/// \throws std::invalid_argument
+inline void check_backend_of_ranks(const communicator& comm, const environment& env) {
+  check_enumerator(env.backend, "environment.backend");
+  if (env.backend == backend::automatic || env.backend == comm.backend()) return;
+  throw std::invalid_argument("environment.backend is " + std::string(to_string(env.backend)) +
                               ", but that of the communicator is " +
                               std::string(to_string(comm.backend())));
 }
@@ -30,7 +29,7 @@ inline void check_backend_of_ranks(const communicator& comm, backend wanted,
 /// \throws std::invalid_argument if `env.backend` is another one; cluster_error
 template <class Body>
 auto on_ranks(communicator& comm, const environment& env, Body body) {
-  check_backend_of_ranks(comm, env.backend, "environment.backend");
+  check_backend_of_ranks(comm, env);
   environment chosen = env;
   chosen.backend = comm.backend();
   decltype(body(on<build::cpu>{}, chosen)) report;
