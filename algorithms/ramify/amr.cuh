@@ -112,7 +112,7 @@ class amr_run {
                   "(&where)[dimensions]) const");
     if constexpr (is_valid) {
       detail::amr::check_arguments<real, dim, n>("amr_run", options, env);
-      detail::run_setup setup("amr_run", env);
+      detail::run_setup setup("amr_run", detail::by_get(env));
       parts_ = std::make_unique<parts>(physics, criterion, options, env);
       detail::amr::build_mesh(*parts_, setup,
                               detail::amr::fill_from_initial_state<Initial>{initial});
@@ -130,7 +130,7 @@ class amr_run {
           const amr_options& options, const environment& env = {}) {
     detail::amr::check_arguments<real, dim, n>("amr_run", options, env);
     detail::amr::check_kind<Physics, n>(state, options.mesh);
-    detail::run_setup setup("amr_run", env);
+    detail::run_setup setup("amr_run", detail::by_get(env));
     parts_ = std::make_unique<parts>(physics, criterion, options, env);
     detail::amr::restore_mesh(*parts_, setup, state, state.values.data());
   }
@@ -182,7 +182,8 @@ class amr_run {
       std::uint64_t steps, double stop_time = std::numeric_limits<double>::infinity()) {
     detail::amr::require(!std::isnan(stop_time), "amr_run: stop_time", stop_time, "a number");
     parts& all = complete();
-    detail::run_setup setup("amr_run", all.env);
+    // Only get() returns results, so the stream need not complete them.
+    detail::run_setup setup("amr_run", detail::by_get(all.env));
     using steps_run = detail::amr::phase_run<parts, detail::amr::fill_from_parent>;
     auto run = std::make_unique<steps_run>(setup, all, detail::amr::fill_from_parent{}, steps);
     run->start({.steps = steps, .stop = stop_time});

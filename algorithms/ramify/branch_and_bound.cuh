@@ -163,7 +163,8 @@ branch_and_bound_async(const Node& root, const Problem& problem, const value_ran
   if constexpr (detail::branch_and_bound::checked_types<Node, Problem>::are_valid) {
     validate(range);
     validate(options);
-    const detail::run_setup setup("branch_and_bound", env);
+    // Only get() returns results, so the stream need not complete them.
+    const detail::run_setup setup("branch_and_bound", detail::by_get(env));
     return std::make_unique<detail::branch_and_bound::search_run<Node, Problem>>(
         setup, root, problem, range, options);
   }

@@ -161,7 +161,7 @@ class distributed_amr_run {
     ranks_->require_equal(settings);
     detail::amr::require(!std::isnan(stop_time), "distributed_amr_run: stop_time", stop_time,
                          "a number");
-    detail::run_setup setup(name, parts_->env);
+    detail::run_setup setup(name, detail::by_get(parts_->env));
     detail::amr::phase_run<parts, detail::amr::fill_from_parent> run(setup, *parts_, {});
     run.start({.steps = steps, .stop = stop_time});
     static_cast<void>(run.get());
@@ -230,7 +230,7 @@ class distributed_amr_run {
     detail::cluster::check_kernel_backend(*ranks_, name);
     env.route = route::flat;
     env.flat_loop = flat_loop::host;
-    detail::run_setup setup(name, env);
+    detail::run_setup setup(name, detail::by_get(env));
     if (setup.captured) throw unavailable("distributed_amr_run: communication cannot be captured");
     parts_ = std::make_unique<parts>(physics, criterion, options, env, *ranks_);
     fill(setup);

@@ -107,7 +107,7 @@ distributed_branch_and_bound_result<Node> distributed_branch_and_bound(
   detail::cluster::check_kernel_backend(comm, "distributed_branch_and_bound");
   distributed_branch_and_bound_result<Node> result;
   comm.run([&] {
-    const detail::run_setup setup("distributed_branch_and_bound", env);
+    const detail::run_setup setup("distributed_branch_and_bound", detail::by_get(env));
     const cudaStream_t stream = setup.stream;
     const environment part = setup.of_part(env.memory);
     // 1. Initialize the incumbent of this rank. A code of all ones means no solution.

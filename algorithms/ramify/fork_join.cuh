@@ -156,7 +156,8 @@ fork_join_async(const Node& root, const Problem& problem, const fork_join_option
                 const environment& env = {}) {
   if constexpr (detail::fork_join::checked_types<Node, Problem>::are_valid) {
     validate(options);
-    const detail::run_setup setup("fork_join", env);
+    // Only get() returns results, so the stream need not complete them.
+    const detail::run_setup setup("fork_join", detail::by_get(env));
     return std::make_unique<detail::fork_join::fork_join_run<Node, Problem>>(setup, root, problem,
                                                                              options);
   }

@@ -99,12 +99,14 @@ class image_run final : public runtime::device_run<mandelbrot_report, image_memo
     rectangles_.emplace(parts.tasks, max_tasks(view_, options_), control, threads, 0u,
                         child_streams::fire_and_forget, context, launches_of(options_), loop);
     rectangles_->start({1, 0, 0, 0}, tiles.parts());
+    complete_in_stream(rectangles_->completes_in_stream());
   }
 
   /// Starts the exhaustive method.
   void iterate_all(const dwell_image& image) {
     control.launch_grid("launching iterate_pixels", iterate_pixels<dwell_image>,
                         {exhaustive_blocks(image), block_pixels}, image, control.ticket());
+    complete_in_stream();
   }
 
  private:
@@ -188,16 +190,16 @@ inline async_run<mandelbrot_report> mandelbrot_async(const mandelbrot_view& view
 inline mandelbrot_report mandelbrot(const mandelbrot_view& view, std::uint32_t* dwells,
                                     pixel_origin* origins, const mandelbrot_options& options,
                                     const environment& env = {}) {
-  return mandelbrot_async(view, dwells, origins, options, env).get();
+  return mandelbrot_async(view, dwells, origins, options, detail::by_get(env)).get();
 }
 inline mandelbrot_report mandelbrot(const mandelbrot_view& view, std::uint32_t* dwells,
                                     const mandelbrot_options& options,
                                     const environment& env = {}) {
-  return mandelbrot_async(view, dwells, options, env).get();
+  return mandelbrot_async(view, dwells, options, detail::by_get(env)).get();
 }
 inline mandelbrot_report mandelbrot(const mandelbrot_view& view, std::uint32_t* dwells,
                                     const environment& env = {}) {
-  return mandelbrot_async(view, dwells, env).get();
+  return mandelbrot_async(view, dwells, detail::by_get(env)).get();
 }
 
 /// Returns the device memory that an image needs, in bytes.

@@ -112,7 +112,8 @@ class barnes_hut {
   nbody_report accelerations(const point<Real, 3>* positions, const Real* masses, std::size_t n,
                              point<Real, 3>* accelerations, Real* potentials = nullptr,
                              const environment& env = {}) const {
-    return accelerations_async(positions, masses, n, accelerations, potentials, env).get();
+    return accelerations_async(positions, masses, n, accelerations, potentials, detail::by_get(env))
+        .get();
   }
 
   /// Starts to calculate the accelerations of n bodies, and their potentials unless `potentials` is
@@ -199,7 +200,8 @@ nbody_report direct_gravity(const point<Real, 3>* positions, const Real* masses,
                             const body_range& range, point<Real, 3>* accelerations,
                             Real* potentials, const nbody_options& options,
                             const environment& env = {}) {
-  return direct_gravity_async(positions, masses, n, range, accelerations, potentials, options, env)
+  return direct_gravity_async(positions, masses, n, range, accelerations, potentials, options,
+                              detail::by_get(env))
       .get();
 }
 
@@ -211,7 +213,9 @@ template <class Real>
 nbody_report direct_gravity(const point<Real, 3>* positions, const Real* masses, std::size_t n,
                             point<Real, 3>* accelerations, Real* potentials,
                             const nbody_options& options, const environment& env = {}) {
-  return direct_gravity_async(positions, masses, n, accelerations, potentials, options, env).get();
+  return direct_gravity_async(positions, masses, n, accelerations, potentials, options,
+                              detail::by_get(env))
+      .get();
 }
 template <class Real>
 nbody_report direct_gravity(const point<Real, 3>* positions, const Real* masses, std::size_t n,

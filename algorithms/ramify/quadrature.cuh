@@ -210,7 +210,8 @@ template <unsigned d, class Integrand>
   const phase_range range("quadrature: start");
   ramify::validate(options);
   validate(box);
-  run_setup setup("quadrature", env);
+  // Only get() returns results, so the stream need not complete them.
+  run_setup setup("quadrature", by_get(env));
   setup.prefer_host("the host launches rounds ahead, which costs less than a graph");
   setup.choose_route(2, round_plans(setup.by_host()));
   return std::make_unique<quadrature_run<d, Integrand>>(setup, box, f, options, bounds);

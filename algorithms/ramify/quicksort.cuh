@@ -112,6 +112,7 @@ class sort_run final
       : base(setup, n, options), n_(n), strategy_(options.strategy) {
     this->parts.strategy.start(this->control, {data, this->parts.elements}, order{compare}, options,
                                setup.loop);
+    this->complete_in_stream(this->parts.strategy.completes_in_stream());
   }
 
  private:
@@ -216,7 +217,7 @@ template <class Key, class Compare = ascending>
 quicksort_report quicksort(Key* keys, std::size_t n, Compare compare,
                            const quicksort_options& options, const environment& env = {}) {
   if constexpr (detail::quicksort::checked_types<Key, no_value, Compare>::are_valid) {
-    return quicksort_async(keys, n, compare, options, env).get();
+    return quicksort_async(keys, n, compare, options, detail::by_get(env)).get();
   }
 }
 template <class Key, class Compare = ascending>
@@ -233,7 +234,7 @@ template <class Key, class Value, class Compare = ascending>
 quicksort_report quicksort_pairs(Key* keys, Value* values, std::size_t n, Compare compare,
                                  const quicksort_options& options, const environment& env = {}) {
   if constexpr (detail::quicksort::checked_types<Key, Value, Compare>::are_valid) {
-    return quicksort_pairs_async(keys, values, n, compare, options, env).get();
+    return quicksort_pairs_async(keys, values, n, compare, options, detail::by_get(env)).get();
   }
 }
 template <class Key, class Value, class Compare = ascending>

@@ -99,7 +99,7 @@ quicksort_report sort_out_of_core(const key_value_arrays<Key, Value>& data, std:
   using temporaries = temporary_arrays<Key, Value>;
   validate(options);
   check_field(n >> 40 == 0, "quicksort_out_of_core: n", n, "less than 2^40");
-  const run_setup setup("quicksort_out_of_core", env);
+  const run_setup setup("quicksort_out_of_core", by_get(env));
   if (setup.captured) {
     throw unavailable("quicksort_out_of_core: a graph cannot capture a sort of host memory");
   }

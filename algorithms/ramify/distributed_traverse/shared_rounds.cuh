@@ -234,7 +234,7 @@ template <class Traversal>
     const traverse_options& options, const environment& env, const rank_setting& setting) {
   constexpr const char* name = "distributed_traverse";
   require_not_captured(stream_of(env, name), name);
-  run_setup setup(name, env);
+  run_setup setup(name, by_get(env));
   setup.prefer_host("the host communicates between rounds");
   shared_rounds<Traversal>::choose_route(setup);
   rank_run<Traversal> run(setup, options, root, tree, setting);

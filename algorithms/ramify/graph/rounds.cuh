@@ -151,8 +151,7 @@ struct graph_program : runtime::chain_link {
     return search.due(s) == graph_phase::done;
   }
   [[nodiscard]] __host__ __device__ bool repeats(const state_type& s) const {
-    const graph_phase due = search.due(s);
-    return due != graph_phase::check && due != graph_phase::initialize;
+    return search.due(s) != graph_phase::check;
   }
   [[nodiscard]] __host__ __device__ unsigned slots_of(const state_type&) const { return 1; }
   template <class Grids>

@@ -70,33 +70,13 @@ class gravity_run final : public started_run<nbody_report> {
         is_given_(setup.given.data() != nullptr) {
     const phase_range phase("nbody: start forces");
     check_arguments(bodies, name());
-    if (bodies.n == 0) return;
-    memory_layout layout(setup.given.data());
-    const gravity_memory<Real> memory(layout, bodies.n, options);
-    given_bytes_ = is_given_ ? layout.size() : 0;
-    check_scratch(setup.given, layout.size(), stream(), name());
-    if (by_tree()) {
-      if (is_given_) setup.given = memory.build;
-      build_ = tree_build::start(setup, {bodies.positions, static_cast<std::uint32_t>(bodies.n),
-                                         tree_options(options), false});
-      setup.given = choices.given;
-    }
-    if (bodies.results == 0) return;
-    targets_ = {active, by_tree() ? bodies.n : bodies.results, stream()};
-    take_scratch(is_given_ ? memory.phases : nullptr, by_tree() ? build_->view().node_count : 0);
-    clear_progress(scratch_.progress, stream());
-    launch_each(find_invalid_body<Real>, bodies.n, stream(), "checking the bodies", bodies,
-                largest_coordinate<Real>(), scratch_.progress, recorder_.ticket());
-    if (by_tree()) {
-      launch_phases(build_->view());
-      return;
-    }
-    targets_.launch(nullptr, stream(), recorder_.ticket());
-    const unsigned blocks = (targets_.count() - 1) / direct_sum_threads + 1;
-    const body_range range{first, first + targets_.count()};
-    check(
-        launch(direct_sum<Real>, {blocks, direct_sum_threads}, stream(), arguments(), range).code(),
-        "summing all pairs");
+    put_into_stream(setup, first, active);
+    complete_in_stream(completes_in_stream());
+  }
+
+  /// Returns whether the grids in the stream complete the calculation.
+  [[nodiscard]] bool completes_in_stream() const {
+    return build_ == nullptr || build_->completes_in_stream();
   }
 
   /// Returns the tree of the last get(); an empty one if the method has none.
@@ -149,6 +129,37 @@ class gravity_run final : public started_run<nbody_report> {
     report.scratch_bytes = is_given_ ? given_bytes_ : report.scratch_bytes + scratch_bytes_;
     report.scratch_bytes += targets_.bytes();
     return report;
+  }
+
+  /// Launches all grids of the calculation. \throws as the constructor
+  void put_into_stream(run_setup& setup, std::uint32_t first, const active_bodies& active) {
+    if (bodies_.n == 0) return;
+    memory_layout layout(setup.given.data());
+    const gravity_memory<Real> memory(layout, bodies_.n, options_);
+    given_bytes_ = is_given_ ? layout.size() : 0;
+    check_scratch(setup.given, layout.size(), stream(), name());
+    if (by_tree()) {
+      if (is_given_) setup.given = memory.build;
+      build_ = tree_build::start(setup, {bodies_.positions, static_cast<std::uint32_t>(bodies_.n),
+                                         tree_options(options_), false});
+      setup.given = choices.given;
+    }
+    if (bodies_.results == 0) return;
+    targets_ = {active, by_tree() ? bodies_.n : bodies_.results, stream()};
+    take_scratch(is_given_ ? memory.phases : nullptr, by_tree() ? build_->view().node_count : 0);
+    clear_progress(scratch_.progress, stream());
+    launch_each(find_invalid_body<Real>, bodies_.n, stream(), "checking the bodies", bodies_,
+                largest_coordinate<Real>(), scratch_.progress, recorder_.ticket());
+    if (by_tree()) {
+      launch_phases(build_->view());
+      return;
+    }
+    targets_.launch(nullptr, stream(), recorder_.ticket());
+    const unsigned blocks = (targets_.count() - 1) / direct_sum_threads + 1;
+    const body_range range{first, first + targets_.count()};
+    check(
+        launch(direct_sum<Real>, {blocks, direct_sum_threads}, stream(), arguments(), range).code(),
+        "summing all pairs");
   }
 
   [[nodiscard]] cudaStream_t stream() const { return choices.stream; }

@@ -30,6 +30,7 @@ class step_run final : public started_run<nbody_report> {
     system.launch_drift(dt);
     forces_.emplace(setup, system.bodies(), 0, system.s_.options);
     system.launch_kick(dt, *forces_);
+    complete_in_stream(forces_->completes_in_stream());
   }
 
  private:

@@ -37,8 +37,8 @@ class nbody_system {
   ///         cuda_error; device_launch_error; unavailable
   nbody_system(const vector* positions, const vector* velocities, const Real* masses, std::size_t n,
                const nbody_options& options, const environment& env = {})
-      : nbody_system(detail::run_setup("nbody_system", env), positions, velocities, masses, n,
-                     options, env) {}
+      : nbody_system(detail::run_setup("nbody_system", detail::by_get(env)), positions, velocities,
+                     masses, n, options, env) {}
   nbody_system(const vector* positions, const vector* velocities, const Real* masses, std::size_t n,
                const environment& env = {})
       : nbody_system(positions, velocities, masses, n, nbody_options{}, env) {}
@@ -58,7 +58,7 @@ class nbody_system {
   void step(double dt, std::uint64_t count = 1) {
     check_dt(dt);
     if (count == 0 || size() == 0) return;
-    detail::run_setup setup("nbody_system", s_.env);
+    detail::run_setup setup("nbody_system", detail::by_get(s_.env));
     for (; count > 0; --count) {
       if (s_.options.step_levels > 1) {
         take_block_steps(setup, static_cast<Real>(dt));

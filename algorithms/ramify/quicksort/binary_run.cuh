@@ -86,6 +86,9 @@ class binary_run {
     return read_back(merge_sorted_, control.stream(), "reading the count of merge-sorted segments");
   }
 
+  /// Returns whether the grids of start() complete the sort.
+  [[nodiscard]] bool completes_in_stream() const { return tree_->completes_in_stream(); }
+
  private:
   [[nodiscard]] std::size_t state_count() const { return n_ / tuning::leaf_size + 1; }
 

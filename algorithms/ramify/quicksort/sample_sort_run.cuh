@@ -135,6 +135,9 @@ class sample_sort_run {
     return chain_->state().merge_sorted;
   }
 
+  /// Returns whether the grids of start() complete the sort.
+  [[nodiscard]] bool completes_in_stream() const { return chain_->completes_in_stream(); }
+
  private:
   /// Returns the number of levels until all segments are leaves, if all splits are even.
   static unsigned expected_levels(std::size_t n) {

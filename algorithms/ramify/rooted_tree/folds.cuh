@@ -67,6 +67,12 @@ struct fold_program : tree_program<fold_state> {
   __host__ __device__ void launch_step(const fold_state& now, Grids& grids) const {
     launch_due(*this, now.due, grids);
   }
+  /// Launches the grids of all steps but later rounds of pointer doubling. Those of steps that are
+  /// not due return at once.
+  template <class Grids>
+  void launch_rest(Grids& grids) const {
+    launch_due(*this, first_step(), grids);
+  }
   /// Launches a round of pointer doubling in a graph's loop.
   template <class Grids>
   void launch_repeated(const fold_state&, Grids& grids) const;

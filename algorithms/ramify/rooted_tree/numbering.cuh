@@ -91,6 +91,9 @@ class tree_numbering {
     return report;
   }
 
+  /// Returns whether the grids of start() complete the numbering.
+  [[nodiscard]] bool completes_in_stream() const { return stage_->chain.completes_in_stream(); }
+
   [[nodiscard]] const tour_program& program() const { return program_; }
 
  private:

@@ -50,6 +50,11 @@ class tree_folding {
     start(stage_.emplace(control_memory_, choices, program_));
   }
 
+  /// Returns whether the grids of start() complete the folding.
+  [[nodiscard]] bool completes_in_stream() const {
+    return !stage_ || stage_->chain.completes_in_stream();
+  }
+
   /// Waits until the values are folded; after finish() of the numbering. Adds to the report.
   /// Returns the number of rounds of pointer doubling. \throws cuda_error, device_launch_error
   std::uint32_t finish(const runtime::run_choices& choices, run_report& report) {
@@ -136,6 +141,8 @@ class tree_run final : public runtime::memory_run<rooted_tree_report, tree_parts
             setup, shape, numbers, folds, options.single_root) {
     this->parts.numbering.start(setup);
     this->parts.folding.start(setup, this->parts.numbering.program());
+    this->complete_in_stream(this->parts.numbering.completes_in_stream() &&
+                             this->parts.folding.completes_in_stream());
   }
 
  private:

@@ -93,6 +93,11 @@ struct tour_program : tree_program<tree_state> {
 
   [[nodiscard]] __host__ __device__ bool repeats(const tree_state&) const { return false; }
   [[nodiscard]] bool is_complete_ahead() const { return true; }
+  /// Launches the grids of all steps. Those of steps that are not due return at once.
+  template <class Grids>
+  void launch_rest(Grids& grids) const {
+    launch_due(*this, {step_kind::initialize_tour, 0, 0}, grids);
+  }
   template <class Grids>
   __host__ __device__ void launch_step(const tree_state& now, Grids& grids) const {
     launch_due(*this, now.due, grids);

@@ -48,9 +48,12 @@ struct built_tree {
 struct build_sizes {
   std::size_t n;
   spatial_tree_options options;
-  bool has_tree;  ///< whether the tree is at the beginning of the memory
+  bool has_tree;                ///< whether the tree is at the beginning of the memory
+  bool for_any_points = false;  ///< whether there is memory for the nodes of any n points
 
-  [[nodiscard]] std::size_t nodes() const { return reserved_nodes(n, options); }
+  [[nodiscard]] std::size_t nodes() const {
+    return for_any_points ? 2 * n : reserved_nodes(n, options);
+  }
 };
 
 /// The parts of the memory of a build.
@@ -108,7 +111,8 @@ class build_run final
   }
 
   build_run(const run_setup& setup, const build_input<Real, dim>& input)
-      : base(setup, build_sizes{input.n, input.options, setup.given.data() != nullptr}),
+      : base(setup, build_sizes{input.n, input.options, setup.given.data() != nullptr,
+                                setup.given.data() == nullptr && setup.needs_completion()}),
         input_(input),
         is_given_(setup.given.data() != nullptr) {
     const std::size_t reserved = this->parts.nodes.nodes;
@@ -120,7 +124,11 @@ class build_run final
     tree_.take_nodes(is_given_ ? this->parts.tree_nodes : nodes_memory_->data(), reserved);
     stages_.emplace(input_, this->choices, tree_, sorted(), this->parts.nodes);
     launch();
+    this->complete_in_stream(completes_in_stream());
   }
+
+  /// Returns whether the grids in the stream complete the build.
+  [[nodiscard]] bool completes_in_stream() const { return stages_->completes_in_stream(); }
 
   /// Returns the tree, for kernels that follow in the stream.
   [[nodiscard]] spatial_tree_view<Real, dim> view() const { return stages_->view(); }
@@ -245,7 +253,10 @@ class build_run final
 template <class Real, int dim>
 class empty_build final : public started_run<ramify::spatial_tree<Real, dim>> {
  public:
-  using started_run<ramify::spatial_tree<Real, dim>>::started_run;
+  explicit empty_build(const run_setup& setup)
+      : started_run<ramify::spatial_tree<Real, dim>>(setup) {
+    this->complete_in_stream();
+  }
 
  private:
   ramify::spatial_tree<Real, dim> finish() override {

@@ -190,6 +190,9 @@ class node_stages {
                                 control_.stream(), control_.ticket(), context_.arrived);
   }
 
+  /// Returns whether the grids of start() complete the nodes.
+  [[nodiscard]] bool completes_in_stream() const { return recursion_.completes_in_stream(); }
+
   /// Waits for the recursion and completes it. Returns the report of the stages.
   /// \throws cuda_error, device_launch_error
   run_report finish() {

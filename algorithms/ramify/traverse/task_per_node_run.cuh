@@ -63,6 +63,8 @@ class task_per_node_run {
     with_capacity_in_message([&] { has_launched = tasks_->finish(); });
     return has_launched;
   }
+  /// Returns whether the grids of start() complete the traversal.
+  [[nodiscard]] bool completes_in_stream() const { return tasks_->completes_in_stream(); }
   /// Adds nothing: this strategy has no counts of its own in the report.
   void complete(traverse_report&) const {}
 

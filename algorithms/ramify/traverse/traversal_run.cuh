@@ -70,6 +70,7 @@ class traversal_run final : public device_run<traverse_result<typename Traversal
       : base(setup, Strategy::sizes_for(options)), tree_(tree) {
     this->parts.of_strategy.start(this->control, setup.loop, root, tree, more...);
     launch_reduction();
+    this->complete_in_stream(this->parts.of_strategy.completes_in_stream());
   }
 
  private:

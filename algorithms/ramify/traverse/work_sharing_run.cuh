@@ -88,6 +88,9 @@ class work_sharing_run {
 
   bool finish() { return chain_->finish(); }
 
+  /// Returns whether the grids of start() complete the traversal.
+  [[nodiscard]] bool completes_in_stream() const { return chain_->completes_in_stream(); }
+
   /// Writes the fields of the strategy into the report of the complete run.
   void complete(traverse_report& report) const {
     const round_state& state = chain_->state();

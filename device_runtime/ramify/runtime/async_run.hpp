@@ -28,6 +28,11 @@ class pending_run {
   pending_run(const pending_run&) = delete;
   pending_run& operator=(const pending_run&) = delete;
 
+  /// Called once, after the start of the run. Completes the run if it must be complete for later
+  /// work in its stream, and grids in the stream do not do it. get() then returns the result, or
+  /// throws what this call has caught.
+  virtual void settle() noexcept = 0;
+
   /// Waits for the run, completes it, and returns its result. If it has thrown, or if a graph has
   /// captured the run, it may be called again.
   [[nodiscard]] virtual Result get() = 0;
@@ -46,14 +51,20 @@ namespace ramify {
 
 /// A run that an _async function has started. Movable.
 ///
+/// Work that enters the stream after the _async call sees the complete results, also before get()
+/// (environment::completion). get() reports.
+///
 /// If it is destroyed before get(), nothing is checked. The destructor waits only if a graph
 /// launches the grids of the flat route, or if the call has set environment::pending_launches.
 template <class Result>
 class [[nodiscard("call get(): it waits, checks and returns the result")]] async_run {
  public:
-  /// Owns a run, which must not be null.
+  /// Owns a run that has started. It must not be null. Waits for the run if the stream cannot
+  /// complete it and environment::completion requires that.
   template <std::derived_from<detail::runtime::pending_run<Result>> Run>
-  async_run(std::unique_ptr<Run> run) : algorithm_(run->algorithm()), run_(std::move(run)) {}
+  async_run(std::unique_ptr<Run> run) : algorithm_(run->algorithm()), run_(std::move(run)) {
+    run_->settle();
+  }
   async_run(async_run && other) noexcept
       : algorithm_(other.algorithm_),
         run_(std::move(other.run_)),
@@ -66,8 +77,9 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] async
   }
   ~async_run() = default;
 
-  /// Waits for the run, completes it, and returns the result. Launches the grids for which kernels
-  /// found no launch slot, and on the flat route those that the host has left to launch.
+  /// Waits for the run and returns the result. With completion::by_get, it launches the grids for
+  /// which kernels found no launch slot, and on the flat route those that the host has left to
+  /// launch.
   ///
   /// It returns once. If a graph has captured the run, get() may be called after each launch of the
   /// graph; the launch must be in the same stream, or be complete. After a call that has thrown,

@@ -224,6 +224,24 @@ template <class Program, class Continuation>
   return false;
 }
 
+/// Decides whether the loop in the stream behind a chain runs: if the grids before it have not
+/// finished the chain. Releases the slots that the chain holds. Launched with one thread.
+template <class Program>
+__global__ void begin_completion(Program program) {
+  const traced here(program.trace, __func__);
+  chain_progress& progress = *program.progress;
+  // 1. All that was launched before this kernel is complete, so its slots are free.
+  if (progress.held != 0) program.slots.release(progress.held);
+  progress.held = 0;
+  // 2. After an error the host throws. It also continues a step of several grids of which a kernel
+  //    launched only some.
+  const typename Program::state_type state = *program.state;
+  const bool has_failed = program.status->error != 0 || program.status->dropped != 0;
+  const bool is_partial = progress.launched != 0 && program.slots_of(state) > 1;
+  program.loop.again(!has_failed && !is_partial && !program.finished(state) &&
+                     program.repeats(state));
+}
+
 /// Releases the slots of a chain that stopped. Launched with one thread.
 template <class Link>
 __global__ void release_slots(Link link) {

@@ -39,6 +39,10 @@ struct environment {
   /// The trace to which the grids of the call are appended when it ends; null: none. It must
   /// outlive the call, or the object that the call creates.
   launch_trace* trace = nullptr;
+  /// When the results of an _async call are complete. With `in_stream`, a call that needs the host
+  /// between its grids waits for them before it returns; the report states the reason. Calls that
+  /// wait do not read this field.
+  ramify::completion completion = ramify::completion::in_stream;
 };
 
 /// Checks the enumerators. \throws std::invalid_argument naming the field
@@ -46,6 +50,19 @@ inline void validate(const environment& env) {
   check_enumerator(env.backend, "environment.backend");
   check_enumerator(env.route, "environment.route");
   check_enumerator(env.flat_loop, "environment.flat_loop");
+  check_enumerator(env.completion, "environment.completion");
 }
 
 }  // namespace ramify
+
+namespace ramify::detail::runtime {
+
+/// Returns the environment of a run whose get() is called before its results are used: `env` with
+/// completion::by_get.
+[[nodiscard]] inline environment by_get(environment env) {
+  validate(env);  // the field that is replaced, too
+  env.completion = completion::by_get;
+  return env;
+}
+
+}  // namespace ramify::detail::runtime

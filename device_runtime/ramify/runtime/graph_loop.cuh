@@ -27,6 +27,7 @@
 #include <ramify/runtime/stream.cuh>
 #include <span>
 #include <string>
+#include <type_traits>
 
 namespace ramify::inline RAMIFY_BUILD {
 
@@ -82,18 +83,28 @@ class loop_condition {
 
 namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 
+/// Stands for the work before a loop whose first iteration always runs.
+struct nothing_before {};
+
+/// Returns a new condition of a loop in `graph`. The loop runs its first iteration if
+/// `runs_at_first`, unless a kernel that the graph runs before it calls again(). \throws cuda_error
+inline cudaGraphConditionalHandle make_condition(cudaGraph_t graph, bool runs_at_first) {
+  cudaGraphConditionalHandle handle = 0;
+  check(cudaGraphConditionalHandleCreate(&handle, graph, runs_at_first ? 1 : 0,
+                                         cudaGraphCondAssignDefault),
+        "creating the condition of a loop");
+  return handle;
+}
+
 /// A WHILE node in a graph.
 struct while_node {
   cudaGraphNode_t node = nullptr;
   cudaGraph_t body = nullptr;  ///< empty at first; the graph of the node owns it
-  loop_condition condition;
 };
 
 /// Adds a WHILE node to `graph` that runs after the nodes `before`. \throws cuda_error
-inline while_node add_while_node(cudaGraph_t graph, std::span<const cudaGraphNode_t> before) {
-  cudaGraphConditionalHandle handle = 0;
-  check(cudaGraphConditionalHandleCreate(&handle, graph, 1, cudaGraphCondAssignDefault),
-        "creating the condition of a loop");
+inline while_node add_while_node(cudaGraph_t graph, std::span<const cudaGraphNode_t> before,
+                                 cudaGraphConditionalHandle handle) {
   cudaGraphNodeParams parameters{};
   parameters.type = cudaGraphNodeTypeConditional;
   parameters.conditional.handle = handle;
@@ -108,45 +119,55 @@ inline while_node add_while_node(cudaGraph_t graph, std::span<const cudaGraphNod
       cudaGraphAddNode(&node, graph, before.data(), before.size(), &parameters);
 #endif
   check(added, "adding a loop to a graph");
-  return {node, parameters.conditional.phGraph_out[0], loop_condition(handle)};
+  return {node, parameters.conditional.phGraph_out[0]};
 }
 
-/// Captures the work of `body(stream, condition)` as the body of `loop`. \throws cuda_error, and
-/// what `body` throws
-template <class Body>
-void capture_body(const while_node& loop, Body& body) {
-  const relaxed_capture_scope here;  // this thread may be capturing the graph that has the loop
-  const host_stream stream;
-  check(cudaStreamBeginCaptureToGraph(stream.get(), loop.body, nullptr, nullptr, 0,
+/// Captures the work that `put()` puts into `stream` as nodes of `graph` without predecessors.
+/// \throws cuda_error, and what `put` throws
+template <class Put>
+void capture_into(cudaGraph_t graph, cudaStream_t stream, const Put& put) {
+  check(cudaStreamBeginCaptureToGraph(stream, graph, nullptr, nullptr, 0,
                                       cudaStreamCaptureModeRelaxed),
-        "beginning to capture a loop's body");
+        "beginning to capture a part of a graph");
   cudaGraph_t captured = nullptr;
   try {
-    body(stream.get(), loop.condition);
+    put();
   } catch (...) {
-    static_cast<void>(cudaStreamEndCapture(stream.get(), &captured));
+    static_cast<void>(cudaStreamEndCapture(stream, &captured));
     static_cast<void>(cudaGetLastError());
     throw;
   }
-  check(cudaStreamEndCapture(stream.get(), &captured), "capturing a loop's body");
+  check(cudaStreamEndCapture(stream, &captured), "capturing a part of a graph");
 }
 
-/// Adds a loop to the graph that `stream` is being captured into. Such a graph cannot be a child of
-/// another one. \throws cuda_error, and what `body` throws
-template <class Body>
-void capture_loop(cudaStream_t stream, Body body) {
+/// Adds a WHILE node, after the work of `before`, to the graph that `stream` is being captured into.
+/// Sets its condition, and returns the graph of its body, which is empty. \throws cuda_error, and
+/// what `before` throws
+template <class Before>
+cudaGraph_t capture_while_node(cudaStream_t stream, loop_condition& condition,
+                               const Before& before) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   cudaGraph_t graph = nullptr;
-  const cudaGraphNode_t* before = nullptr;
+  const cudaGraphNode_t* last = nullptr;
   std::size_t count = 0;
+  const auto query = [&] {
 #if CUDART_VERSION >= 13000
-  check(cudaStreamGetCaptureInfo(stream, &status, nullptr, &graph, &before, nullptr, &count),
-        "querying a graph that is being captured");
+    check(cudaStreamGetCaptureInfo(stream, &status, nullptr, &graph, &last, nullptr, &count),
+          "querying a graph that is being captured");
 #else
-  check(cudaStreamGetCaptureInfo_v2(stream, &status, nullptr, &graph, &before, &count),
-        "querying a graph that is being captured");
+    check(cudaStreamGetCaptureInfo_v2(stream, &status, nullptr, &graph, &last, &count),
+          "querying a graph that is being captured");
 #endif
-  while_node loop = add_while_node(graph, {before, count});
+  };
+  query();
+  constexpr bool decides = !std::is_same_v<Before, nothing_before>;
+  const cudaGraphConditionalHandle handle = make_condition(graph, !decides);
+  condition = loop_condition(handle);
+  if constexpr (decides) {
+    before(stream, condition);
+    query();
+  }
+  while_node loop = add_while_node(graph, {last, count}, handle);
 #if CUDART_VERSION >= 13000
   check(cudaStreamUpdateCaptureDependencies(stream, &loop.node, nullptr, 1,
                                             cudaStreamSetCaptureDependencies),
@@ -156,7 +177,19 @@ void capture_loop(cudaStream_t stream, Body body) {
       cudaStreamUpdateCaptureDependencies(stream, &loop.node, 1, cudaStreamSetCaptureDependencies),
       "continuing a capture after a loop");
 #endif
-  capture_body(loop, body);
+  return loop.body;
+}
+
+/// Adds a loop to the graph that `stream` is being captured into. Such a graph cannot be a child of
+/// another one. The parameters are those of graph_loop. \throws cuda_error, and what `body` and
+/// `before` throw
+template <class Body, class Before = nothing_before>
+void capture_loop(cudaStream_t stream, const Body& body, const Before& before = {}) {
+  loop_condition condition;
+  const cudaGraph_t iteration = capture_while_node(stream, condition, before);
+  const relaxed_capture_scope here;  // this thread may be capturing the graph that has the loop
+  const host_stream own;
+  capture_into(iteration, own.get(), [&] { body(own.get(), condition); });
 }
 
 }  // namespace ramify::detail::runtime::inline RAMIFY_BUILD
@@ -167,15 +200,25 @@ namespace ramify::inline RAMIFY_BUILD {
 /// condition says so.
 class graph_loop : public detail::executable_graph {
  public:
-  /// `body(stream, condition)` puts one iteration into `stream`. Takes about 20 us of the host's
-  /// time, and does not wait for the device.
-  /// \throws unavailable if the driver refuses such a loop; cuda_error; what `body` throws
-  template <class Body>
-  explicit graph_loop(Body body) {
+  /// `body(stream, condition)` puts one iteration into `stream`. `before(stream, condition)`, if
+  /// there is one, puts grids into the graph that run before the loop, of which one calls
+  /// condition.again(): this decides whether the first iteration runs. Takes about 20 us of the
+  /// host's time, and does not wait for the device.
+  /// \throws unavailable if the driver refuses such a loop; cuda_error; what `body` and `before`
+  ///         throw
+  template <class Body, class Before = detail::nothing_before>
+  explicit graph_loop(const Body& body, const Before& before = {}) {
     cudaGraph_t created = nullptr;
     check(cudaGraphCreate(&created, 0), "creating a graph");
     const detail::unique_graph whole(created);
-    detail::capture_body(detail::add_while_node(created, {}), body);
+    const relaxed_capture_scope here;
+    const host_stream stream;
+    cudaGraph_t iteration = nullptr;
+    loop_condition condition;
+    detail::capture_into(created, stream.get(), [&] {
+      iteration = detail::capture_while_node(stream.get(), condition, before);
+    });
+    detail::capture_into(iteration, stream.get(), [&] { body(stream.get(), condition); });
     const cudaError_t error = instantiate(whole);
     if (error == cudaErrorNotSupported || error == cudaErrorInvalidValue) {
       static_cast<void>(cudaGetLastError());  // clears the error

@@ -37,6 +37,10 @@
 ///                                                      all steps: then a graph needs no loop.
 ///                                                      If not, a loop follows the steps that
 ///                                                      they launch
+///     template <class Grids> void launch_rest(Grids&) const   device route: grids of all steps,
+///                                                      which end at once if their step is not
+///                                                      due. They follow the chain in the stream,
+///                                                      for steps that kernels could not launch
 ///     static constexpr bool begins_without_loop        true: a requested loop begins at the first
 ///                                                      due step that repeats, in finish()
 ///     state_type* pinned_state                         pinned memory, into which the host reads
@@ -102,34 +106,46 @@ class launch_chain {
     from_host("launching the first step", [&](auto& grids) { program_.launch_step(state, grids); });
   }
 
+  /// Launches the step that is due in `state` from the host. Its kernels launch nothing. Call it
+  /// before start(). \throws cuda_error
+  void launch_flat_step(const state_type& state) {
+    from_host("launching a step", [&](auto& grids) { without_slots().launch_step(state, grids); });
+  }
+
   /// Puts the chain into the stream. Asynchronous. On the flat route it puts only the steps there
   /// that the host launches ahead. If a graph is requested, or if the stream is being captured, a
-  /// graph's loop launches all steps; `known` is then the host's copy of the state, from which the
-  /// sizes of the grids are computed.
+  /// graph's loop launches all steps. If the control needs completion, grids follow that launch
+  /// what is left, usually nothing: a loop, or those of launch_rest(). `known` is the host's copy of the state, from which
+  /// the sizes of a loop's grids are computed.
   /// \throws unavailable if a loop is necessary and not available; cuda_error
   void start(const state_type& known = {}) {
     const phase_range range("launch chain: start");
     captured_ = is_being_captured(control_->stream());
     control_->may_hold_slots();
     if (!control_->on_device_route()) {
-      constexpr bool may_begin = !requires { requires Program::begins_without_loop; };
       const bool by_graph =
-          captured_ || (has_loop && may_begin && loop_.wanted == flat_loop::graph);
+          captured_ || (has_loop && may_begin_with_loop && loop_.wanted == flat_loop::graph);
       const bool loops = by_graph && needs_loop();
       if constexpr (requires(step_launcher & grids) { program_.launch_ahead(grids); }) {
         if (!loops || loop_follows) launch_ahead();
       }
-      if (loops) {
-        put_loop(known);
-        grids_of_captured_loop_ = grids_of_loop_;
+      completes_ = !needs_loop() || (loops ? put_loop(known) : put_completion(known));
+    } else {
+      if constexpr (device_launch_available && !releases_slots<Program>) {
+        control_->launch_grid("launching the driver of a chain", drive_chain<Program>, {1, 1},
+                              program_);
       }
-    } else if constexpr (device_launch_available && !releases_slots<Program>) {
-      control_->launch_grid("launching the driver of a chain", drive_chain<Program>, {1, 1},
-                            program_);
+      completes_ = put_completion(known);
+      if (captured_ && !completes_) launch_release();
     }
-    if (captured_ && control_->on_device_route()) launch_release();
+    grids_of_captured_loop_ = grids_of_loop_;
     if (captured_) started_ = control_->report();
   }
+
+  /// Returns whether the grids that start() has put into the stream complete the chain, for every
+  /// state. An exception: a kernel that launches only some grids of a step, because the
+  /// pending-launch pool is exhausted although the chain has slots, leaves the others to finish().
+  [[nodiscard]] bool completes_in_stream() const { return completes_; }
 
   /// Waits until the chain is complete. Launches the steps that kernels or graphs did not launch,
   /// and returns whether there were any.
@@ -189,6 +205,9 @@ class launch_chain {
 
   /// Whether the host may launch steps before a graph's loop. Otherwise a loop launches all steps.
   static constexpr bool loop_follows = requires(const Program& p) { p.is_complete_ahead(); };
+
+  /// Whether a loop may begin at the first step.
+  static constexpr bool may_begin_with_loop = !requires { requires Program::begins_without_loop; };
 
   /// Returns whether a graph must have a loop for the chain to be complete.
   [[nodiscard]] bool needs_loop() const {
@@ -264,30 +283,23 @@ class launch_chain {
   }
 
   /// Puts a loop into the stream that launches steps until one of them finishes the chain or does
-  /// not repeat. If there can be none, it makes the host launch them. \throws unavailable;
-  /// cuda_error
-  void put_loop([[maybe_unused]] const state_type& state) {
+  /// not repeat. Returns whether there can be one; if not, it makes the host launch them.
+  /// \throws unavailable; cuda_error
+  bool put_loop([[maybe_unused]] const state_type& state) {
 #if RAMIFY_ON_CUDA
-    const auto body = [&](cudaStream_t stream, const loop_condition& condition) {
-      Program flat = without_slots();
-      flat.loop = condition;
-      step_launcher grids(stream);
-      if constexpr (has_loop) flat.launch_repeated(state, grids);
-      check(grids.error(), "launching a step in a graph");
-      grids_of_loop_ = grids.launched();
-    };
     if (is_being_captured(control_->stream())) {
       require_capturable(loop_, has_loop);
-      capture_loop(control_->stream(), body);
+      capture_loop(control_->stream(), body_of_loop(state));
       set_looped_by(flat_loop::graph, "the stream was being captured");
-      return;
+      return true;
     }
     const bool requested = loop_.wanted == flat_loop::graph;
     try {
-      graph_.emplace(body);
+      graph_.emplace(body_of_loop(state));
       graph_->launch(control_->stream());
       set_looped_by(flat_loop::graph,
                     requested ? loop_.reason : "iterations need no round trips of the host");
+      return true;
     } catch (const unavailable& e) {
       if (requested) throw;
       loop_ = {flat_loop::host, e.what()};
@@ -295,7 +307,57 @@ class launch_chain {
 #else
     loop_ = choose_loop(loop_.wanted, "flat_loop");
 #endif
+    return false;
   }
+
+  /// Puts grids into the stream that continue the chain if those before them have not finished it.
+  /// Returns whether they finish it from every state. \throws cuda_error
+  [[nodiscard]] bool put_completion([[maybe_unused]] const state_type& known) {
+    if (!control_->needs_completion()) return false;
+    if constexpr (requires(step_launcher & grids) { program_.launch_rest(grids); }) {
+      if (control_->on_device_route()) {
+        from_host("launching steps that kernels may leave",
+                  [&](auto& grids) { without_slots().launch_rest(grids); });
+      }
+    }
+    if (!needs_loop()) return true;
+#if RAMIFY_ON_CUDA
+    if constexpr (has_loop && may_begin_with_loop) {
+      const auto decide = [&](cudaStream_t stream, const loop_condition& condition) {
+        Program deciding = program_;
+        deciding.loop = condition;
+        control_->launched(launch(begin_completion<Program>, {1, 1}, stream, deciding),
+                           "launching the decision about a loop");
+      };
+      if (captured_) {
+        capture_loop(control_->stream(), body_of_loop(known), decide);
+        control_->holds_no_slots();
+        return true;
+      }
+      try {
+        graph_.emplace(body_of_loop(known), decide);
+        graph_->launch(control_->stream());
+        return true;
+      } catch (const unavailable&) {  // the driver refuses this loop: the host continues
+      }
+    }
+#endif
+    return false;
+  }
+
+#if RAMIFY_ON_CUDA
+  /// Returns the body of a loop, which launches the grids of any step without slots.
+  [[nodiscard]] auto body_of_loop(const state_type& state) {
+    return [&](cudaStream_t stream, const loop_condition& condition) {
+      Program flat = without_slots();
+      flat.loop = condition;
+      step_launcher grids(stream);
+      if constexpr (has_loop) flat.launch_repeated(state, grids);
+      check(grids.error(), "launching a step in a graph");
+      grids_of_loop_ = grids.launched();
+    };
+  }
+#endif
 
   void set_looped_by(flat_loop loop, const std::string& reason) {
     control_->report().looped_by = loop;
@@ -316,6 +378,7 @@ class launch_chain {
 #if RAMIFY_ON_CUDA
   std::optional<graph_loop> graph_;  // must outlive its launches
 #endif
+  bool completes_ = false;  // see completes_in_stream()
   unsigned grids_of_loop_ = 0;
   unsigned grids_of_captured_loop_ = 0;
   unsigned iterations_seen_ = 0;  // of graph loops, whose grids are in the report

@@ -276,6 +276,9 @@ class recursion {
   ///         not call task_ends() for a task, or while the stream is being captured
   bool finish() { return chain_.finish(); }
 
+  /// Returns whether the grids that start() has put into the stream complete the run.
+  [[nodiscard]] bool completes_in_stream() const { return chain_.completes_in_stream(); }
+
   /// Returns the state for kernels that are launched after start().
   [[nodiscard]] recursion_state state() const { return {chain_.program().state}; }
 

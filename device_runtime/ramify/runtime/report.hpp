@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The choices of a run (backend, route, flat loop, child streams) and its report. Plain C++.
+/// The choices of a run (backend, route, flat loop, completion, child streams) and its report. Plain C++.
 
 #include <algorithm>
 #include <cstddef>
@@ -39,6 +39,12 @@ enum class flat_loop {
   host,       ///< the host, with a round trip after each iteration
 };
 
+/// When the results of a call whose name ends in _async are complete.
+enum class completion {
+  in_stream,  ///< for all work that enters the stream after the call
+  by_get,     ///< when get() has returned; the call needs no grids for what is left to launch
+};
+
 /// The streams into which a grid launches independent children.
 enum class child_streams {
   fire_and_forget,  ///< the fire-and-forget stream, which is the fastest
@@ -62,6 +68,9 @@ template <class Choice>
 }
 [[nodiscard]] constexpr std::string_view to_string(flat_loop l) {
   return choice_name(l, {"automatic", "graph", "host"});
+}
+[[nodiscard]] constexpr std::string_view to_string(completion c) {
+  return choice_name(c, {"in_stream", "by_get"});
 }
 [[nodiscard]] constexpr std::string_view to_string(child_streams s) {
   return choice_name(s, {"fire_and_forget", "named"});
@@ -142,6 +151,7 @@ struct run_report : run_times {
   std::string route_reason;                    ///< the reason for the route
   flat_loop looped_by = flat_loop::automatic;  ///< how the flat iterations, if any, were launched
   std::string flat_loop_reason;                ///< the reason for it; empty if there was no choice
+  std::string completion_reason;               ///< why an _async call waited; empty if it did not
   std::uint64_t host_grids = 0;                ///< number of grids that the host launched
   std::uint64_t child_grids = 0;               ///< number of grids that kernels launched
   std::uint64_t graph_grids = 0;               ///< number of grids that a graph loop launched
@@ -179,6 +189,9 @@ inline std::ostream& operator<<(std::ostream& out, const run_report& r) {
   if (!r.flat_loop_reason.empty()) {
     out << "flat loop: " << to_string(r.looped_by) << " (" << r.flat_loop_reason << ")\n"
         << "grids launched by a graph: " << r.graph_grids << '\n';
+  }
+  if (!r.completion_reason.empty()) {
+    out << "complete before the call returned: " << r.completion_reason << '\n';
   }
   out << "grids launched by the host: " << r.host_grids << '\n'
       << "grids launched by kernels: " << r.child_grids << '\n'

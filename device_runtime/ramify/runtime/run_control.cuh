@@ -74,6 +74,7 @@ class run_control {
       : run_control(scratch, setup.choice, setup.limit, setup.stream, setup.trace,
                     setup.first_grid_clears) {
     seen_bytes_ = std::min(bytes, max_seen_bytes);
+    needs_completion_ = setup.needs_completion();
   }
 
   /// Constructs one of several runs that share `recorder`, which writes to setup.trace and must
@@ -82,6 +83,7 @@ class run_control {
       : run_control(scratch, setup.choice, setup.limit, setup.stream) {
     trace_ = setup.trace;
     shared_recorder_ = &recorder;
+    needs_completion_ = setup.needs_completion();
   }
 
   [[nodiscard]] cudaStream_t stream() const { return stream_; }
@@ -100,6 +102,8 @@ class run_control {
   /// Returns whether the first grid of the run must call chain_link::clear_status().
   [[nodiscard]] bool first_grid_clears() const { return first_grid_clears_; }
   [[nodiscard]] bool on_device_route() const { return report_.taken == route::device; }
+  /// Returns whether the run's chains end with grids in the stream that launch what is left.
+  [[nodiscard]] bool needs_completion() const { return needs_completion_; }
 
   /// States that kernels may hold launch slots from now on. If an exception ends the run before
   /// holds_no_slots(), the destructor releases them, after the grids in the stream.
@@ -226,6 +230,7 @@ class run_control {
   std::array<std::byte, max_seen_bytes> seen_;
   cudaStream_t stream_;
   bool first_grid_clears_;
+  bool needs_completion_ = false;
   detail::context_id context_ = detail::current_context();
   slot_lease lease_;
   launch_trace* trace_;

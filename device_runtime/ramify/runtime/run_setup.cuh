@@ -126,6 +126,7 @@ struct run_choices {
   route wanted;
   flat_loop wanted_loop;
   launch_trace* trace;
+  ramify::completion completion;
   bool captured;                                ///< whether a graph captures the run
   std::shared_ptr<const launch_limits> limits;  ///< in force while it exists; null: unchanged
   std::size_t limit;                            ///< the pending-launch limit
@@ -145,7 +146,21 @@ struct run_choices {
             .memory = memory,
             .route = wanted,
             .flat_loop = wanted_loop,
-            .trace = trace};
+            .trace = trace,
+            .completion = completion};
+  }
+
+  /// Returns why a stream cannot complete a run; empty if it can. \throws cuda_error
+  [[nodiscard]] std::string completion_obstacle() const {
+    if (wanted_loop == flat_loop::host) return "environment.flat_loop is host";
+    if (trace != nullptr) return "a trace records the grids of the call";
+    return graph_loop_obstacle();
+  }
+
+  /// Returns whether grids in the stream launch what would otherwise wait for get().
+  /// \throws cuda_error
+  [[nodiscard]] bool needs_completion() const {
+    return completion == completion::in_stream && completion_obstacle().empty();
   }
 };
 
@@ -163,6 +178,7 @@ struct run_setup : private relaxed_capture_scope, run_choices {
                     .wanted = env.route,
                     .wanted_loop = env.flat_loop,
                     .trace = env.trace,
+                    .completion = env.completion,
                     .captured = is_captured(name, env),
                     .limits = limits_of(env),
                     .limit = current_pending_launch_limit(),

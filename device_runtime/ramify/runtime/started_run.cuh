@@ -6,16 +6,24 @@
 ///
 /// An _async function of a family has three steps: a run_setup checks the environment and makes the
 /// choices, the constructor of the family's run starts the work, and async_run owns the run. The
-/// family's run derives from one of the classes below and defines finish().
+/// family's run derives from one of the classes below and defines finish(). If the grids that its
+/// constructor puts into the stream complete the run for every input, it calls complete_in_stream().
+/// Otherwise the _async function completes the run before it returns, unless
+/// environment::completion is by_get.
 
 #include <cstddef>
+#include <exception>
 #include <memory>
+#include <optional>
 #include <ramify/runtime/async_run.hpp>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/phase_range.cuh>
+#include <ramify/runtime/report.hpp>
 #include <ramify/runtime/run_control.cuh>
 #include <ramify/runtime/run_setup.cuh>
 #include <ramify/runtime/stream.cuh>
+#include <string>
+#include <type_traits>
 #include <utility>
 
 namespace ramify::detail::runtime::inline RAMIFY_BUILD {
@@ -27,19 +35,55 @@ class started_run : public pending_run<Result> {
   explicit started_run(const run_setup& setup)
       : pending_run<Result>(setup.algorithm, setup.captured), choices(setup) {}
 
+  void settle() noexcept final {
+    if (is_complete_in_stream_ || this->captured() || choices.completion == completion::by_get) {
+      return;
+    }
+    try {
+      result_ = finish();
+      state_reason(*result_);
+    } catch (...) {
+      error_ = std::current_exception();
+    }
+  }
+
   /// \throws std::logic_error while the stream is being captured; as finish()
   [[nodiscard]] Result get() final {
     const phase_range range(this->algorithm());
     require_not_captured(choices.stream, this->algorithm());
+    if (error_ != nullptr) std::rethrow_exception(std::exchange(error_, nullptr));
+    if (result_) return std::move(*result_);
     return finish();
   }
 
  protected:
+  /// States that the grids in the stream complete the run. The constructor of a run calls it.
+  void complete_in_stream(bool they_do = true) { is_complete_in_stream_ = they_do; }
+
   run_choices choices;
 
  private:
+  /// Writes into a report why the run was completed before the call returned.
+  void state_reason(Result& result) const {
+    const auto state = [&](run_report& report) {
+      const std::string obstacle = choices.completion_obstacle();
+      report.completion_reason = obstacle.empty()
+                                     ? "the host launches some of its grids, or reads their results"
+                                     : obstacle;
+    };
+    if constexpr (std::is_base_of_v<run_report, Result>) {
+      state(result);
+    } else if constexpr (requires { state(result.report); }) {
+      state(result.report);
+    }
+  }
+
   /// Waits for the run, completes it, and returns its result.
   virtual Result finish() = 0;
+
+  bool is_complete_in_stream_ = false;
+  std::optional<Result> result_;  // of settle(), until get()
+  std::exception_ptr error_;      // likewise
 };
 
 /// A run with scratch memory, of which Parts(memory_layout&, sizes...) takes its parts. Other runs
@@ -108,7 +152,9 @@ template <class Result>
 class known_run final : public started_run<Result> {
  public:
   known_run(const run_setup& setup, Result result)
-      : started_run<Result>(setup), result_(std::move(result)) {}
+      : started_run<Result>(setup), result_(std::move(result)) {
+    this->complete_in_stream();
+  }
 
  private:
   Result finish() override { return result_; }

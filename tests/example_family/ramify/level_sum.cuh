@@ -150,7 +150,8 @@ namespace ramify::inline RAMIFY_BUILD {
 inline async_run<level_sum_result> level_sum_async(const unsigned long long* numbers, std::size_t n,
                                                    const environment& env = {}) {
   detail::check_field(n >= 1 && n >> 40 == 0, "level_sum: n", n, "in [1, 2^40)");
-  detail::run_setup setup("level_sum", env);
+  // Only get() returns results, so the stream need not complete them.
+  detail::run_setup setup("level_sum", detail::by_get(env));
   check_device_access(numbers, "level_sum: numbers");
   setup.choose_route(2, route_choice{route::device, "automatic"});
   return std::make_unique<detail::level_sum::level_run>(setup, numbers, n);
