@@ -69,7 +69,6 @@ struct small_root_plan {
   unsigned passes;             ///< 0: there is one chunk
   unsigned ways;               ///< runs that a pass merges into one
   unsigned searchers;          ///< threads that share the searches for the place of an element
-  bool clears_status = false;  ///< the first grid clears the status and the progress of the run
 };
 
 /// Sizes of a run that depend on the device and on n.
@@ -179,6 +178,7 @@ struct sample_sort_context : chain_link, sample_sort_memory<typename Compare::co
   }
   /// Returns whether launch_ahead() launches the whole sort.
   [[nodiscard]] bool is_complete_ahead() const { return root_is_small(); }
+  [[nodiscard]] bool has_no_state() const { return root_is_small(); }
 
   // sample_sort.cuh defines these functions.
   template <class Grids>

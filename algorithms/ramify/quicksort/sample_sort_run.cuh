@@ -111,7 +111,6 @@ class sample_sort_run {
   void start(run_control& control, const double_buffer<Key, Value>& buffers, Compare compare,
              const quicksort_options&, const loop_choice& loop) {
     small_root_plan& small = memory_.sizes.small;
-    small.clears_status = control.first_grid_clears();
     if (small.passes > 0) memory_.sizes.serialization = device_sizes().serialization;
     chain_.emplace(control, context{{}, memory_, buffers, compare}, loop);
     if (control.on_device_route()) {

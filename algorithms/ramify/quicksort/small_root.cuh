@@ -12,7 +12,8 @@
 /// elements claim the same one, the last block of the pass copies all runs instead. The result is
 /// then not sorted, but no element is lost.
 ///
-/// Join: the grids run in the order of the stream. No kernel launches a grid.
+/// Join: the grids run in the order of the stream. No kernel launches a grid, or reports a status,
+/// so the host reads nothing at the end.
 
 #include <algorithm>
 #include <ramify/quicksort/rank_merge.cuh>
@@ -56,8 +57,6 @@ __global__ void __launch_bounds__(Sorter::threads_of_team) sample_sort_chunks(Co
   // There is nothing to wait for, but the call also allows the next grid to be scheduled.
   grid_dependency_synchronize();
   // 1. Prepare what later grids use.
-  if (plan.clears_status && blockIdx.x == 0 && threadIdx.x == 0) context.clear_status();
-  if (plan.passes == 0 && threadIdx.x == 0) *context.state = {};
   if constexpr (!Context::order::known_strict_weak) {
     const unsigned words = place_claims::words(n) * plan.passes;
     for (unsigned w = blockIdx.x * blockDim.x + threadIdx.x; w < words;
@@ -110,7 +109,6 @@ __global__ void __launch_bounds__(Context::tuning::merge_threads)
       place_claims(context.claims, pass.n, number).claim(place);
     }
   }
-  if (left == 1 && blockIdx.x == 0 && threadIdx.x == 0) *context.state = {};
 
   // 3. If two elements have claimed the same place, one of them is lost: the last block copies all
   //    runs unmerged.

@@ -146,8 +146,9 @@ class build_run final
     result.report.scratch_bytes =
         this->memory.scratch.size() + (is_given_ ? 0 : nodes_memory_->size());
     // A tree whose nodes are published is complete. Otherwise the host continues.
-    build_progress progress = stages_->read_progress();
-    if (progress.built == 0) progress = continue_build(progress, result.report);
+    build_progress progress = stages_->progress();
+    bool has_waited = progress.built != 0;
+    if (!has_waited) progress = continue_build(progress, result.report);
     result.report.nodes = progress.node_count;
     result.view = tree_.view(input_.n, progress.node_count, nullptr);
     for (int axis = 0; axis < dim; ++axis) {
@@ -155,8 +156,8 @@ class build_run final
       result.view.bounds.upper.x[axis] = static_cast<Real>(progress.upper[axis]);
     }
     result.view.least_nonzero = static_cast<Real>(progress.least_nonzero);
-    if (!is_given_) compact(result);
-    check(cudaStreamSynchronize(stream()), "waiting for the tree");
+    if (!is_given_ && pass_memory(result)) has_waited = false;
+    if (!has_waited) check(cudaStreamSynchronize(stream()), "waiting for the tree");
     stages_->control().read_trace();
     return ramify::spatial_tree<Real, dim>(std::move(result));
   }
@@ -212,7 +213,7 @@ class build_run final
     node_stages<Real, dim> stages(input_, this->choices, tree_, sorted(), memory);
     stages.start(false);
     add_part(report, stages.finish());
-    const build_progress progress = stages.read_progress();
+    const build_progress progress = stages.progress();
     if (progress.unsorted != 0) {
       throw std::logic_error("spatial_tree: the sort of the points is not complete");
     }
@@ -223,10 +224,16 @@ class build_run final
     return progress;
   }
 
-  /// Copies the nodes to memory of their size, and passes all memory to the tree.
-  void compact(built_tree<Real, dim>& result) {
+  /// Passes all memory to the tree. Copies the nodes to memory of their size if that frees much;
+  /// returns whether it does.
+  bool pass_memory(built_tree<Real, dim>& result) {
+    constexpr std::size_t much = std::size_t{16} << 20;
     const std::size_t count = result.view.node_count;
     result.points_memory = std::move(points_memory_);
+    if (nodes_memory_->size() - sizes_of::nodes_bytes(count) < much) {
+      result.nodes_memory = std::move(nodes_memory_);
+      return false;
+    }
     result.nodes_memory = own_memory(sizes_of::nodes_bytes(count));
     arrays exact;
     exact.take_nodes(result.nodes_memory->data(), count);
@@ -238,6 +245,7 @@ class build_run final
     copy(exact.parents, tree_.parents);
     result.view.nodes = exact.nodes;
     result.view.parents = exact.parents;
+    return true;
   }
 
   build_input<Real, dim> input_;

@@ -110,17 +110,18 @@ struct sort_scratch {
         codes(memory, static_cast<std::uint32_t>(n)) {}
 };
 
-/// Scratch memory of the recursion over n points and `nodes` nodes, and of the grids around it.
+/// Scratch memory of the recursion over n points and `nodes` nodes, and of the grids around it. The
+/// host reads its first arrays with one copy (run_control::wait()).
 template <class Real, int dim>
 struct node_scratch {
   using context = build_context<Real, dim>;
   std::size_t nodes;
   unsigned block_points;
   std::size_t max_tasks;  ///< that wait at the same time
-  build_progress* progress;
-  unsigned* arrived;
-  std::byte* lists;
   std::byte* control;
+  build_progress* progress;
+  std::byte* lists;
+  unsigned* arrived;
 
   node_scratch(memory_layout& memory, std::size_t n, std::size_t max_nodes,
                const spatial_tree_options& options)
@@ -129,10 +130,10 @@ struct node_scratch {
         // Tasks that wait at the same time have different parents, of which none is an ancestor of
         // another. Each parent has more than block_points points.
         max_tasks(n / block_points + 1),
+        control(memory.take<std::byte>(run_control::scratch_bytes)),
         progress(memory.take<build_progress>(1)),
-        arrived(memory.take<unsigned>(max_nodes)),
         lists(memory.take<std::byte>(recursion<siblings, context>::scratch_bytes(max_tasks))),
-        control(memory.take<std::byte>(run_control::scratch_bytes)) {}
+        arrived(memory.take<unsigned>(max_nodes)) {}
 };
 
 /// The stages of a build after the sort. It must not be moved.
@@ -148,7 +149,7 @@ class node_stages {
       : input_(input),
         tree_(tree),
         found_(sorted.found),
-        control_(scratch.control, choices),
+        control_(scratch.control, choices, run_control::max_seen_bytes),
         context_{sorted.codes.array(),
                  tree.nodes,
                  tree.parents,
@@ -207,10 +208,8 @@ class node_stages {
     return tree_.view(input_.n, context_.capacity, &context_.progress->built);
   }
 
-  /// Waits, and returns the progress of the build. \throws cuda_error
-  [[nodiscard]] build_progress read_progress() const {
-    return read_back(context_.progress, control_.stream(), "reading the progress of a build");
-  }
+  /// Returns the progress of the build, as finish() has read it.
+  [[nodiscard]] build_progress progress() const { return control_.seen(context_.progress); }
 
   [[nodiscard]] run_control& control() { return control_; }
 

@@ -82,11 +82,13 @@ class shared_settings {
   }
 
   /// Adds the fields of an environment that choose how a call runs. The stream, the memory and the
-  /// trace are those of a rank.
+  /// trace are those of a rank. Calls of several ranks wait, so they do not read `completion`.
   void add(const environment& env) {
     // This does not compile without a field.
-    const auto& [backend, stream, memory, route, flat_loop, pending_launches, trace] = env;
+    const auto& [backend, stream, memory, route, flat_loop, pending_launches, trace, completion] =
+        env;
     static_cast<void>(stream), static_cast<void>(memory), static_cast<void>(trace);
+    static_cast<void>(completion);
     add("environment.backend", backend);
     add("environment.route", route);
     add("environment.flat_loop", flat_loop);

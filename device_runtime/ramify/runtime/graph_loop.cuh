@@ -22,6 +22,7 @@
 /// loop take 22 us together.
 
 #include <cstddef>
+#include <ramify/runtime/borrowed.cuh>
 #include <ramify/runtime/captured_graph.cuh>
 #include <ramify/runtime/check.cuh>
 #include <ramify/runtime/stream.cuh>
@@ -188,8 +189,8 @@ void capture_loop(cudaStream_t stream, const Body& body, const Before& before = 
   loop_condition condition;
   const cudaGraph_t iteration = capture_while_node(stream, condition, before);
   const relaxed_capture_scope here;  // this thread may be capturing the graph that has the loop
-  const host_stream own;
-  capture_into(iteration, own.get(), [&] { body(own.get(), condition); });
+  const borrowed<host_stream> own(current_context());
+  capture_into(iteration, own->get(), [&] { body(own->get(), condition); });
 }
 
 }  // namespace ramify::detail::runtime::inline RAMIFY_BUILD
@@ -212,13 +213,13 @@ class graph_loop : public detail::executable_graph {
     check(cudaGraphCreate(&created, 0), "creating a graph");
     const detail::unique_graph whole(created);
     const relaxed_capture_scope here;
-    const host_stream stream;
+    const detail::borrowed<host_stream> stream(detail::current_context());
     cudaGraph_t iteration = nullptr;
     loop_condition condition;
-    detail::capture_into(created, stream.get(), [&] {
-      iteration = detail::capture_while_node(stream.get(), condition, before);
+    detail::capture_into(created, stream->get(), [&] {
+      iteration = detail::capture_while_node(stream->get(), condition, before);
     });
-    detail::capture_into(iteration, stream.get(), [&] { body(stream.get(), condition); });
+    detail::capture_into(iteration, stream->get(), [&] { body(stream->get(), condition); });
     const cudaError_t error = instantiate(whole);
     if (error == cudaErrorNotSupported || error == cudaErrorInvalidValue) {
       static_cast<void>(cudaGetLastError());  // clears the error

@@ -41,6 +41,9 @@
 ///                                                      which end at once if their step is not
 ///                                                      due. They follow the chain in the stream,
 ///                                                      for steps that kernels could not launch
+///     bool has_no_state() const                        whether the grids that the host launches
+///                                                      before finish() are the whole chain, and
+///                                                      report nothing: then finish() only waits
 ///     static constexpr bool begins_without_loop        true: a requested loop begins at the first
 ///                                                      due step that repeats, in finish()
 ///     state_type* pinned_state                         pinned memory, into which the host reads
@@ -123,8 +126,10 @@ class launch_chain {
     captured_ = is_being_captured(control_->stream());
     control_->may_hold_slots();
     if (!control_->on_device_route()) {
-      const bool by_graph =
-          captured_ || (has_loop && may_begin_with_loop && loop_.wanted == flat_loop::graph);
+      // If a loop is likely to launch most steps, it enters the stream now, without a wait.
+      const bool prefers_graph =
+          loop_.wanted == flat_loop::graph || (loop_follows && loop_.wanted != flat_loop::host);
+      const bool by_graph = captured_ || (has_loop && may_begin_with_loop && prefers_graph);
       const bool loops = by_graph && needs_loop();
       if constexpr (requires(step_launcher & grids) { program_.launch_ahead(grids); }) {
         if (!loops || loop_follows) launch_ahead();
@@ -162,6 +167,12 @@ class launch_chain {
       grids_of_loop_ = grids_of_captured_loop_;
     }
     level_ = 0;
+    if constexpr (requires { program_.has_no_state(); }) {
+      if (program_.has_no_state()) {
+        control_->wait_for_stream();
+        return false;
+      }
+    }
     for (bool has_launched = false;; has_launched = true) {
       read_state();
       if (progress_.held != 0) launch_release();

@@ -132,9 +132,9 @@ struct run_choices {
   std::size_t limit;                            ///< the pending-launch limit
   loop_choice loop;
   route_choice choice{};
-  /// The first grid of the run clears the status and the progress (chain_link::clear_status()), so
-  /// the host need not do it. Must be false for a run with slots, because the host may release them
-  /// before that grid has run.
+  /// The host need not clear the status and the progress: the first grid of the run clears them
+  /// (chain_link::clear_status()), or nothing reads them. Must be false for a run with slots,
+  /// because the host may release them before that grid has run.
   bool first_grid_clears = false;
 
   /// Returns whether the host launches the steps of the flat route one by one.
