@@ -11,11 +11,12 @@ using ramify::no_value;
 
 template <class Key, class Value, class Order>
 cudaError_t cub_merge_sort(void* scratch, std::size_t& bytes, element_arrays<Key, Value> data,
-                           std::uint32_t n, Order order) {
+                           std::uint32_t n, Order order, cudaStream_t stream) {
   if constexpr (std::is_same_v<Value, no_value>) {
-    return cub::DeviceMergeSort::SortKeys(scratch, bytes, data.keys, n, order);
+    return cub::DeviceMergeSort::SortKeys(scratch, bytes, data.keys, n, order, stream);
   } else {
-    return cub::DeviceMergeSort::SortPairs(scratch, bytes, data.keys, data.values, n, order);
+    return cub::DeviceMergeSort::SortPairs(scratch, bytes, data.keys, data.values, n, order,
+                                           stream);
   }
 }
 
@@ -37,7 +38,7 @@ cudaError_t cub_radix_sort(void* scratch, std::size_t& bytes, element_arrays<Key
 
 #define INSTANTIATE_MERGE_SORT(Key, Value, Order)                                      \
   template cudaError_t cub_merge_sort(void*, std::size_t&, element_arrays<Key, Value>, \
-                                      std::uint32_t, Order);
+                                      std::uint32_t, Order, cudaStream_t);
 #define INSTANTIATE_SORTS(Key, Value)                                                             \
   INSTANTIATE_MERGE_SORT(Key, Value, natural_order)                                               \
   template cudaError_t cub_radix_sort<std::uint32_t>(void*, std::size_t&,                         \

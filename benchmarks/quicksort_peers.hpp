@@ -14,10 +14,11 @@
 
 namespace benchmark {
 
-/// Sorts in place. If `scratch` is null, only stores the required size in `bytes`, as CUB does.
+/// Sorts in place, in the order of `stream`. If `scratch` is null, only stores the required size in
+/// `bytes`, as CUB does.
 template <class Key, class Value, class Order>
 cudaError_t cub_merge_sort(void* scratch, std::size_t& bytes, element_arrays<Key, Value> data,
-                           std::uint32_t n, Order order);
+                           std::uint32_t n, Order order, cudaStream_t stream = nullptr);
 
 /// Sorts with second arrays of n elements, `alternate`, and swaps the pointers if the result is in
 /// these. If `scratch` is null, it only stores the required size in `bytes`. `Count` is the type of
