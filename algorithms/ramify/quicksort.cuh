@@ -36,7 +36,7 @@
 ///                after each launch.
 /// Launches       sample_sort: at most 5 grids per level, and log256(n) levels plus a few. A small
 ///                root takes 1 to 4 grids, which the host launches on both routes. On a GPU it has
-///                up to 160,000 keys (values) of at most 8 bytes, or 102,400 of at most 16.
+///                up to 204,800 keys (values) of at most 8 bytes, or 102,400 of at most 16.
 ///                binary: one grid for each segment of two leaves or more, or as options.launches
 ///                sets. Segments without a launch slot run in flat grids.
 /// Errors         std::invalid_argument for a bad argument, before any memory is written;
