@@ -12,10 +12,7 @@
 #include <ramify/quadrature.cuh>
 #include <ramify/quicksort.cuh>
 #include <ramify/rooted_tree.cuh>
-#include <ramify/runtime/async_run.hpp>
 #include <ramify/spatial_tree.cuh>
-#include <type_traits>
-#include <utility>
 
 namespace run_objects {
 namespace {
@@ -44,32 +41,11 @@ struct square {
   __host__ __device__ double operator()(const quadrature_point<1>& p) const { return p[0] * p[0]; }
 };
 
-template <class T>
-inline constexpr bool is_async_run = false;
-template <class Result>
-inline constexpr bool is_async_run<async_run<Result>> = true;
-
-template <class Result>
-run_report report_of(const Result& result) {
-  if constexpr (std::is_base_of_v<run_report, Result>) {
-    return result;
-  } else if constexpr (requires { result.report(); }) {
-    return result.report();
-  } else {
-    return result.report;
-  }
-}
-
-/// Returns a row of the table. All families return the same type, so the rule of get() is tested
-/// for all of them in one place.
+/// Returns a row of the table.
 template <class Start>
 async_call row(const std::string& name, std::size_t scratch_bytes, const Start& start) {
-  static_assert(is_async_run<std::invoke_result_t<Start, const environment&>>);
-  return {name, scratch_bytes, [start](const environment& env) -> any_run {
-            const auto run =
-                std::make_shared<std::invoke_result_t<Start, const environment&>>(start(env));
-            return [run] { return report_of(run->get()); };
-          }};
+  return {name, scratch_bytes,
+          [start](const environment& env) { return tests::any_run_of(start(env)); }};
 }
 
 }  // namespace

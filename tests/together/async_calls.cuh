@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "any_run.cuh"
 #include "device_vectors.cuh"
 
 namespace run_objects {
@@ -73,8 +74,7 @@ struct arrays {
   }
 };
 
-/// A run of any family. Its call is get(), which returns the report.
-using any_run = std::function<run_report()>;
+using tests::any_run;
 
 /// An _async function with its arguments, except for the environment.
 struct async_call {

@@ -150,6 +150,7 @@ class build_run final
     bool has_waited = progress.built != 0;
     if (!has_waited) progress = continue_build(progress, result.report);
     result.report.nodes = progress.node_count;
+    this->state_reason(result.report);
     result.view = tree_.view(input_.n, progress.node_count, nullptr);
     for (int axis = 0; axis < dim; ++axis) {
       result.view.bounds.lower.x[axis] = static_cast<Real>(progress.lower[axis]);

@@ -44,7 +44,8 @@ class borrowed {
   }
 
   [[nodiscard]] explicit operator bool() const { return object_.has_value(); }
-  [[nodiscard]] const T& operator*() const { return *object_; }
+  [[nodiscard]] T& operator*() { return *object_; }
+  [[nodiscard]] T* operator->() { return &*object_; }
   [[nodiscard]] const T* operator->() const { return &*object_; }
 
  private:

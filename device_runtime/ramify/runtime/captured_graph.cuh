@@ -45,6 +45,8 @@ class executable_graph {
     return error;
   }
 
+  [[nodiscard]] cudaGraphExec_t get() const { return executable_.get(); }
+
  private:
   unique_handle<cudaGraphExec_t, cudaGraphExecDestroy> executable_;
 };

@@ -213,7 +213,7 @@ class graph_loop : public detail::executable_graph {
     check(cudaGraphCreate(&created, 0), "creating a graph");
     const detail::unique_graph whole(created);
     const relaxed_capture_scope here;
-    const detail::borrowed<host_stream> stream(detail::current_context());
+    detail::borrowed<host_stream> stream(detail::current_context());
     cudaGraph_t iteration = nullptr;
     loop_condition condition;
     detail::capture_into(created, stream->get(), [&] {

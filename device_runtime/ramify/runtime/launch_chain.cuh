@@ -55,7 +55,9 @@
 #include <algorithm>
 #include <concepts>
 #include <optional>
+#include <ramify/runtime/borrowed.cuh>
 #include <ramify/runtime/chain_link.cuh>
+#include <ramify/runtime/loop_nodes.cuh>
 #include <ramify/runtime/phase_range.cuh>
 #include <ramify/runtime/run_control.cuh>
 #include <stdexcept>
@@ -300,14 +302,13 @@ class launch_chain {
 #if RAMIFY_ON_CUDA
     if (is_being_captured(control_->stream())) {
       require_capturable(loop_, has_loop);
-      capture_loop(control_->stream(), body_of_loop(state));
+      capture_loop(control_->stream(), launched_into_stream(body_of_loop(state)));
       set_looped_by(flat_loop::graph, "the stream was being captured");
       return true;
     }
     const bool requested = loop_.wanted == flat_loop::graph;
     try {
-      graph_.emplace(body_of_loop(state));
-      graph_->launch(control_->stream());
+      launch_loop(looping_, state, nothing_before{});
       set_looped_by(flat_loop::graph,
                     requested ? loop_.reason : "iterations need no round trips of the host");
       return true;
@@ -334,20 +335,20 @@ class launch_chain {
     if (!needs_loop()) return true;
 #if RAMIFY_ON_CUDA
     if constexpr (has_loop && may_begin_with_loop) {
-      const auto decide = [&](cudaStream_t stream, const loop_condition& condition) {
+      const auto decide = [&](const loop_condition& condition, auto& grids) {
         Program deciding = program_;
         deciding.loop = condition;
-        control_->launched(launch(begin_completion<Program>, {1, 1}, stream, deciding),
-                           "launching the decision about a loop");
+        grids(begin_completion<Program>, launch_shape{1, 1}, deciding);
       };
+      control_->count_grids(1, 0);
       if (captured_) {
-        capture_loop(control_->stream(), body_of_loop(known), decide);
+        capture_loop(control_->stream(), launched_into_stream(body_of_loop(known)),
+                     launched_into_stream(decide));
         control_->holds_no_slots();
         return true;
       }
       try {
-        graph_.emplace(body_of_loop(known), decide);
-        graph_->launch(control_->stream());
+        launch_loop(completing_, known, decide);
         return true;
       } catch (const unavailable&) {  // the driver refuses this loop: the host continues
       }
@@ -359,14 +360,30 @@ class launch_chain {
 #if RAMIFY_ON_CUDA
   /// Returns the body of a loop, which launches the grids of any step without slots.
   [[nodiscard]] auto body_of_loop(const state_type& state) {
-    return [&](cudaStream_t stream, const loop_condition& condition) {
+    return [&](const loop_condition& condition, auto& grids) {
       Program flat = without_slots();
       flat.loop = condition;
-      step_launcher grids(stream);
       if constexpr (has_loop) flat.launch_repeated(state, grids);
-      check(grids.error(), "launching a step in a graph");
       grids_of_loop_ = grids.launched();
     };
+  }
+
+  /// Returns a function for capture_loop() that launches the grids of `put` into a stream.
+  template <class Put>
+  [[nodiscard]] static auto launched_into_stream(const Put& put) {
+    return [put](cudaStream_t stream, const loop_condition& condition) {
+      step_launcher grids(stream);
+      put(condition, grids);
+      check(grids.error(), "launching a step in a graph");
+    };
+  }
+
+  /// Launches a loop that runs of this program share. \throws unavailable, cuda_error
+  template <bool decides, class Before>
+  void launch_loop(borrowed<reusable_loop<Program, decides>>& loop, const state_type& state,
+                   const Before& before) {
+    if (!loop) loop = borrowed<reusable_loop<Program, decides>>(current_context());
+    loop->launch(control_->stream(), body_of_loop(state), before);
   }
 #endif
 
@@ -387,7 +404,8 @@ class launch_chain {
   Program program_;
   loop_choice loop_;
 #if RAMIFY_ON_CUDA
-  std::optional<graph_loop> graph_;  // must outlive its launches
+  borrowed<reusable_loop<Program, false>> looping_;    // launches steps that repeat
+  borrowed<reusable_loop<Program, true>> completing_;  // launches what others have not
 #endif
   bool completes_ = false;  // see completes_in_stream()
   unsigned grids_of_loop_ = 0;

@@ -39,9 +39,14 @@ class started_run : public pending_run<Result> {
     if (is_complete_in_stream_ || this->captured() || choices.completion == completion::by_get) {
       return;
     }
+    is_settled_ = true;
     try {
       result_ = finish();
-      state_reason(*result_);
+      if constexpr (std::is_base_of_v<run_report, Result>) {
+        state_reason(*result_);
+      } else if constexpr (requires { result_->report.completion_reason; }) {
+        state_reason(result_->report);
+      }
     } catch (...) {
       error_ = std::current_exception();
     }
@@ -60,28 +65,23 @@ class started_run : public pending_run<Result> {
   /// States that the grids in the stream complete the run. The constructor of a run calls it.
   void complete_in_stream(bool they_do = true) { is_complete_in_stream_ = they_do; }
 
+  /// Writes into a report why the run was completed before the call returned, if it was. A finish()
+  /// whose result has its report as a private member calls it.
+  void state_reason(run_report& report) const {
+    if (!is_settled_) return;
+    const std::string obstacle = choices.completion_obstacle();
+    report.completion_reason =
+        obstacle.empty() ? "the host launches some of its grids, or reads their results" : obstacle;
+  }
+
   run_choices choices;
 
  private:
-  /// Writes into a report why the run was completed before the call returned.
-  void state_reason(Result& result) const {
-    const auto state = [&](run_report& report) {
-      const std::string obstacle = choices.completion_obstacle();
-      report.completion_reason = obstacle.empty()
-                                     ? "the host launches some of its grids, or reads their results"
-                                     : obstacle;
-    };
-    if constexpr (std::is_base_of_v<run_report, Result>) {
-      state(result);
-    } else if constexpr (requires { state(result.report); }) {
-      state(result.report);
-    }
-  }
-
   /// Waits for the run, completes it, and returns its result.
   virtual Result finish() = 0;
 
   bool is_complete_in_stream_ = false;
+  bool is_settled_ = false;       // settle() has completed the run
   std::optional<Result> result_;  // of settle(), until get()
   std::exception_ptr error_;      // likewise
 };
