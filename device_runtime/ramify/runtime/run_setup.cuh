@@ -142,12 +142,13 @@ struct run_choices {
 
   /// Returns the environment of a run that is a part of this one. It has the limits of this run.
   [[nodiscard]] environment of_part(const memory_ref& memory) const {
+    const bool in_stream = completion == completion::in_stream;
     return {.stream = stream,
             .memory = memory,
             .route = wanted,
             .flat_loop = wanted_loop,
             .trace = trace,
-            .completion = completion};
+            .completion = in_stream ? completion : completion::by_get};
   }
 
   /// Returns why a stream cannot complete a run; empty if it can. \throws cuda_error
