@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// The choices of a run (backend, route, flat loop, completion, child streams) and its report. Plain C++.
+/// The choices of a run (backend, route, flat loop, completion, child streams) and its report.
+/// Plain C++.
 
 #include <algorithm>
 #include <cstddef>
