@@ -24,16 +24,19 @@
 ///                returns its size.
 /// Stream         The sort is ordered with all other work in the stream. quicksort_async() returns
 ///                without waiting, except that the first automatic route on a GPU measures launches
-///                (see choose_route()). get() waits for the stream. get() also launches work for
-///                which a kernel found no launch slot or no place in the pool. On the flat route it
-///                launches the levels of sample_sort beyond the expected ones, and all levels of
-///                binary below the root, unless environment::flat_loop requests a graph for them:
-///                its grids have the same size in all levels. The sort is complete only after
+///                (see choose_route()). Work that enters the stream after the call sees the sorted
+///                keys. Unless the root is small, a loop in a graph follows the sort in the stream.
+///                It launches work for which a kernel found no launch slot and, on the flat route,
+///                the levels of sample_sort beyond the expected ones and all levels of binary below
+///                the root. get() waits for the stream and reports. Where the stream cannot
+///                complete a sort (environment::completion), the call waits. With
+///                completion::by_get, get() launches that work, and the sort is complete only after
 ///                get().
-/// Capture        A graph can capture quicksort_async() on both routes if memory is handed in. On
-///                the flat route a loop in the graph launches the levels that get() would launch.
-///                The run must exist as long as the graph may be launched. get() may be called
-///                after each launch.
+/// Capture        A graph can capture quicksort_async() on both routes if memory is handed in. Each
+///                launch of the graph completes the sort. If the sort is not a small root, the
+///                graph has a WHILE node, except with completion::by_get on the device route; such
+///                a graph cannot be a child graph. The run must exist as long as the graph may be
+///                launched. get() may be called after each launch.
 /// Launches       sample_sort: at most 5 grids per level, and log256(n) levels plus a few. A small
 ///                root takes 1 to 4 grids, which the host launches on both routes. On a GPU it has
 ///                up to 204,800 keys (values) of at most 8 bytes, or 102,400 of at most 16.

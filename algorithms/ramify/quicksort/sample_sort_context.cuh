@@ -65,10 +65,10 @@ inline constexpr unsigned max_ids = 1024;
 
 /// How a small root is sorted: blocks sort chunks, and passes merge them.
 struct small_root_plan {
-  unsigned chunk;              ///< elements that a block sorts; 0: the root is not small
-  unsigned passes;             ///< 0: there is one chunk
-  unsigned ways;               ///< runs that a pass merges into one
-  unsigned searchers;          ///< threads that share the searches for the place of an element
+  unsigned chunk;      ///< elements that a block sorts; 0: the root is not small
+  unsigned passes;     ///< 0: there is one chunk
+  unsigned ways;       ///< runs that a pass merges into one
+  unsigned searchers;  ///< threads that share the searches for the place of an element
 };
 
 /// Sizes of a run that depend on the device and on n.

@@ -5,8 +5,9 @@
 /// The host side of the strategy `sample_sort`.
 ///
 /// On the device route the host launches the first level. On the flat route it launches, without
-/// waiting, as many levels as even splitting takes, and on large inputs one more. get() waits and
-/// checks whether more levels are needed. In a captured graph a loop launches them.
+/// waiting, as many levels as even splitting takes, and on large inputs one more. A loop in a
+/// graph launches further levels. With completion::by_get, get() launches them instead: it waits
+/// and checks whether more levels are needed.
 
 #include <algorithm>
 #include <bit>

@@ -12,7 +12,9 @@
 /// |        | after each; or a graph with a WHILE node, for steps that repeat                    |
 ///
 /// If kernels cannot launch a step, because they find no launch slots or because a launch fails,
-/// the host launches it in finish().
+/// the host launches it in finish(). If the run must be complete in the order of the stream
+/// (run_control::needs_completion()), grids that follow the chain in the stream launch it: a loop
+/// in a graph, whose first grid decides whether the loop runs, or the grids of launch_rest().
 ///
 /// Before start(), the caller writes the state, or launches grids that write it. These grids take
 /// program() as an argument.
@@ -120,8 +122,8 @@ class launch_chain {
   /// Puts the chain into the stream. Asynchronous. On the flat route it puts only the steps there
   /// that the host launches ahead. If a graph is requested, or if the stream is being captured, a
   /// graph's loop launches all steps. If the control needs completion, grids follow that launch
-  /// what is left, usually nothing: a loop, or those of launch_rest(). `known` is the host's copy of the state, from which
-  /// the sizes of a loop's grids are computed.
+  /// what is left, usually nothing: a loop, or those of launch_rest(). `known` is the host's copy
+  /// of the state, from which the sizes of a loop's grids are computed.
   /// \throws unavailable if a loop is necessary and not available; cuda_error
   void start(const state_type& known = {}) {
     const phase_range range("launch chain: start");

@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// The choices of a run (backend, route, flat loop, completion, child streams) and its report. Plain C++.
+/// The choices of a run (backend, route, flat loop, completion, child streams) and its report.
+/// Plain C++.
 
 #include <algorithm>
 #include <cstddef>
@@ -42,7 +43,7 @@ enum class flat_loop {
 /// When the results of a call whose name ends in _async are complete.
 enum class completion {
   in_stream,  ///< for all work that enters the stream after the call
-  by_get,     ///< when get() has returned; the call needs no grids for what is left to launch
+  by_get,     ///< when get() has returned; the stream gets no grids for what is left to launch
 };
 
 /// The streams into which a grid launches independent children.

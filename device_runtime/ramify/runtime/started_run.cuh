@@ -7,8 +7,8 @@
 /// An _async function of a family has three steps: a run_setup checks the environment and makes the
 /// choices, the constructor of the family's run starts the work, and async_run owns the run. The
 /// family's run derives from one of the classes below and defines finish(). If the grids that its
-/// constructor puts into the stream complete the run for every input, it calls complete_in_stream().
-/// Otherwise the _async function completes the run before it returns, unless
+/// constructor puts into the stream complete the run for every input, it calls
+/// complete_in_stream(). Otherwise the _async function completes the run before it returns, unless
 /// environment::completion is by_get.
 
 #include <cstddef>
