@@ -163,7 +163,9 @@ class amr_run {
   ///
   /// Returns without waiting on the device route, unless environment::pending_launches is set; the
   /// first call with the automatic route may measure launch costs (see choose_route()). On the flat
-  /// route get() launches the phases. Until get() returns, no other member may be called.
+  /// route get() launches the phases. Until get() returns, no other member may be called. The
+  /// arrays of a mesh are available after get() only, so the call does not read
+  /// environment::completion.
   ///
   /// If the stream is being captured, the graph records the steps: each launch of the graph takes
   /// `steps` steps. On the device route they may contain regrids. The flat route requires a GPU

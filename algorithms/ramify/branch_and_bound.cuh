@@ -149,8 +149,11 @@ namespace ramify::inline RAMIFY_BUILD {
 
 /// Starts the search of the tree with this root, in the stream of `env`. The functor is copied.
 ///
-/// Returns without waiting, with the one exception that traverse_async() states. The returned run's
-/// get() waits. It throws std::length_error and std::domain_error, too.
+/// Returns without waiting, with one exception: the first call with the automatic route on a GPU
+/// may measure launch costs (see choose_route()). get() returns the solution. It waits, launches
+/// the grids that kernels could not launch and, on the flat route, the remaining ones. It throws
+/// std::length_error and std::domain_error, too. Only get() returns a result, so the call does not
+/// read environment::completion.
 ///
 /// \param range  the values of the leaves that are solutions
 /// \param env    its memory: branch_and_bound_scratch_bytes()

@@ -143,9 +143,11 @@ namespace ramify::inline RAMIFY_BUILD {
 
 /// Starts the recursion with this root. The functor is copied.
 ///
-/// Returns without waiting, with the one exception that traverse_async() states. The returned run's
-/// get() waits. As that of a traversal, it launches the grids that kernels could not launch, and on
-/// the flat route the remaining ones. It throws std::length_error if the tree has too many nodes.
+/// Returns without waiting, with one exception: the first call with the automatic route on a GPU
+/// may measure launch costs (see choose_route()). get() returns the value. It waits, launches the
+/// grids that kernels could not launch and, on the flat route, the remaining ones. It throws
+/// std::length_error if the tree has too many nodes. Only get() returns a result, so the call does
+/// not read environment::completion.
 ///
 /// \param env  its memory: fork_join_scratch_bytes(). A stream that is being captured requires it.
 /// \throws std::invalid_argument, unavailable, cuda_error

@@ -36,12 +36,17 @@
 ///               pool, or from the caller; bfs_scratch_bytes() and its siblings return the size.
 /// Stream        ordered with the work before and after in the stream. A function without _async
 ///               waits for its stream. One with _async does not wait, except that the first
-///               automatic route on a GPU measures launches (see choose_route()). get() waits,
-///               throws for a faulty graph, and launches the grids that kernels could not launch.
-///               The run is complete when get() returns.
-/// Capture       a CUDA graph can capture the _async functions if memory is handed in. The run must
-///               exist as long as the CUDA graph may be launched. get() may be called after each
-///               launch. The flat route cannot be captured with flat_loop::host.
+///               automatic route on a GPU measures launches (see choose_route()). Work that
+///               enters the stream after the call sees the complete outputs: a loop in a CUDA graph
+///               follows the first grids in the stream, and launches those that are left. get()
+///               waits, reports, and throws for a faulty graph. Where the stream cannot complete a
+///               run (environment::completion), the call waits. With completion::by_get, get()
+///               launches what is left, and the outputs are complete when it returns.
+/// Capture       a CUDA graph can capture the _async functions if memory is handed in. Each of its
+///               launches completes the run. It has a WHILE node, except with completion::by_get on
+///               the device route, and then it cannot be a child graph. The run must exist as long
+///               as the CUDA graph may be launched. get() may be called after each launch. The flat
+///               route cannot be captured with flat_loop::host.
 /// Launches      a chain of grids. On the device route the last block of each grid launches the
 ///               next; with child grids, a driver kernel launches it by a tail launch. With the
 ///               strategy balanced, one block visits consecutive thin frontiers of a search in one
@@ -87,7 +92,8 @@ namespace ramify::inline RAMIFY_BUILD {
   return detail::graph::scratch_bytes<detail::graph::breadth_first>(graph, options);
 }
 
-/// Starts a breadth-first search from `source`. The outputs are complete when get() returns.
+/// Starts a breadth-first search from `source`. Work that enters the stream after the call sees the
+/// complete outputs; see Stream above.
 ///
 /// \param results  device arrays of n elements each; null: not computed
 /// \param env      its memory: bfs_scratch_bytes(graph, options)
@@ -143,8 +149,8 @@ template <edge_length T = float>
   return detail::graph::scratch_bytes<detail::graph::delta_stepping<T>>(graph, options);
 }
 
-/// Starts to compute the shortest paths from `source`. The outputs are complete when get() returns.
-/// It ignores graph.in_offsets and graph.in_sources.
+/// Starts to compute the shortest paths from `source`. Work that enters the stream after the call
+/// sees the complete outputs; see Stream above. Ignores graph.in_offsets and graph.in_sources.
 ///
 /// \param weights  device array of m edge lengths, in the order of graph.targets; see Weights above
 /// \param results  device arrays of n elements each; null: not computed
@@ -204,8 +210,9 @@ sssp_report shortest_paths(const graph_view& graph, const Weights& weights, std:
   return detail::graph::scratch_bytes<detail::graph::union_find>(graph, options);
 }
 
-/// Starts to compute the connected components. The output is complete when get() returns. The
-/// direction of edges is ignored: a directed graph gets its weakly connected components.
+/// Starts to compute the connected components. Work that enters the stream after the call sees the
+/// complete output; see Stream above. The direction of edges is ignored: a directed graph gets its
+/// weakly connected components.
 ///
 /// \param components  device array of n elements: the smallest vertex of the component of each
 ///                    vertex; null: only the number of components is computed
@@ -251,8 +258,8 @@ inline components_report connected_components(const graph_view& graph, std::int3
   return detail::graph::scratch_bytes<detail::graph::power_iteration>(graph, options);
 }
 
-/// Starts to compute the PageRank of all vertices. The output is complete when get() returns. It
-/// ignores graph.in_offsets and graph.in_sources.
+/// Starts to compute the PageRank of all vertices. Work that enters the stream after the call sees
+/// the complete output; see Stream above. Ignores graph.in_offsets and graph.in_sources.
 ///
 /// \param ranks  device array of n elements, whose sum is about 1; null: not computed
 /// \param env    its memory: pagerank_scratch_bytes(graph, options)

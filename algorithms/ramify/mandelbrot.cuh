@@ -26,12 +26,17 @@
 ///            It comes from Ramify's stream-ordered pool, or from the caller.
 ///            mandelbrot_scratch_bytes() returns its size.
 /// Stream     mandelbrot_async() returns before the image is complete, without waiting, except that
-///            the first automatic route on a GPU measures launches (see choose_route()). get()
-///            waits for the stream. It also launches the grids that kernels could not launch and,
-///            on the flat route, the remaining levels, unless environment::flat_loop is graph.
+///            the first automatic route on a GPU measures launches (see choose_route()). Work
+///            that enters the stream after the call sees the whole image: a loop in a graph follows
+///            the first grids in the stream. It launches the grids that kernels could not launch
+///            and, on the flat route, the remaining levels. get() waits for the stream and reports.
+///            Where the stream cannot complete an image (environment::completion), the call waits.
+///            With completion::by_get, get() launches what is left.
 /// Capture    A graph can capture mandelbrot_async() if memory is handed in. Each launch of the
-///            graph computes the image. The run must exist as long as the graph may be launched.
-///            get() may be called after each launch.
+///            graph computes the image. With mariani_silver the graph has a WHILE node, except with
+///            completion::by_get on the device route; such a graph cannot be a child graph. The run
+///            must exist as long as the graph may be launched. get() may be called after each
+///            launch.
 /// Launches   one grid for the lines between the tiles of the image, one for the tiles, and child
 ///            grids for rectangles that are divided (ramify/mandelbrot/rectangles.cuh).
 /// Errors     std::invalid_argument for a bad argument, before anything is launched; unavailable,

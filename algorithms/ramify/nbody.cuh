@@ -60,7 +60,11 @@
 ///                memory comes from Ramify's stream-ordered pool; that of barnes_hut may come from
 ///                environment::memory, also in a system.
 /// Stream         environment::stream: each call is ordered after earlier work in it, and waits for
-///                it, except for calls whose name ends in _async: their get() waits. A system keeps
+///                it, except for calls whose name ends in _async: their get() waits. Work that
+///                enters the stream after an _async call sees the complete results, also before
+///                get(). Where the stream cannot complete the build of the tree
+///                (environment::completion), the call waits. With completion::by_get, the results
+///                are complete only after get(). A system keeps
 ///                the environment of its constructor; its memory is freed in the stream, which must
 ///                outlive it.
 /// Graphs         a graph can capture functions whose name ends in _async, on either route, if
@@ -118,9 +122,11 @@ class barnes_hut {
   }
 
   /// Starts to calculate the accelerations of n bodies, and their potentials unless `potentials` is
-  /// null. Asynchronous, as spatial_tree_async() is. The arrays must exist until get() has
-  /// returned. get() throws std::invalid_argument naming the first invalid body, and
-  /// std::length_error if the tree has more nodes than fit in the caller's memory.
+  /// null. Returns without waiting, except that the first automatic route on a GPU measures
+  /// launches (see choose_route()). Work that enters the stream after the call sees the results;
+  /// see Stream above. The arrays must exist until get() has returned. get() throws
+  /// std::invalid_argument naming the first invalid body, and std::length_error if the tree has
+  /// more nodes than fit in the caller's memory; then no result is written.
   /// \param env  its memory: barnes_hut_scratch_bytes()
   /// \throws std::invalid_argument; cuda_error; unavailable
   async_run<nbody_report> accelerations_async(const point<Real, 3>* positions, const Real* masses,
@@ -150,8 +156,10 @@ template <class Real>
 
 /// Starts to calculate the accelerations of the bodies of `range` by the direct sum over all n
 /// bodies, and their potentials unless `potentials` is null. The results of body range.begin are at
-/// index 0. Reads no theta, method or leaf_size, and has no choice of a route. All arrays must
-/// exist until get() has returned. O(n) for each body of the range.
+/// index 0. Reads no theta, method or leaf_size, and has no choice of a route. Returns without
+/// waiting. Work that enters the stream after the call sees the results, on every driver and also
+/// with completion::by_get. All arrays must exist until get() has returned. O(n) for each body of
+/// the range.
 /// \param env  its memory: direct_gravity_scratch_bytes()
 /// \throws std::invalid_argument, unavailable, cuda_error
 template <class Real>

@@ -226,7 +226,8 @@ namespace ramify::inline RAMIFY_BUILD {
 /// Returns without waiting. The one exception is the first call with the automatic route on a GPU,
 /// which may measure launch costs (see choose_route()). On the flat route, unless env.flat_loop is
 /// graph, get() launches the rounds after the small ones. get() also allocates memory for more
-/// regions if no memory was handed in and a round needs more.
+/// regions if no memory was handed in and a round needs more. Only get() returns a result, so the
+/// call does not read environment::completion.
 ///
 /// A stream that is being captured records a quadrature. Each launch of the graph runs it. The run
 /// must live as long as the graph is launched.

@@ -32,14 +32,22 @@
 ///               for rootfix. The memory comes from Ramify's stream-ordered pool, or from the
 ///               caller; rooted_tree_scratch_bytes() returns the size.
 /// Stream        ordered with the work before and after in the stream. rooted_tree() waits for its
-///               stream. rooted_tree_async() does not wait; get() waits, checks the forest, and
-///               launches what kernels could not launch: only then is the run complete. The first
-///               automatic route on a GPU measures launches (choose_route()).
-/// Capture       a graph can capture rooted_tree_async() if memory is handed in. The run must exist
-///               as long as the graph may be launched. get() may be called after each launch. The
-///               flat route cannot be captured with flat_loop::host.
-/// Loop          of the flat route: it launches the rounds of rootfix after the first ten.
-///               flat_loop::automatic is the host, or a graph if the stream is being captured.
+///               stream. rooted_tree_async() does not wait, except that the first automatic route
+///               on a GPU measures launches (see choose_route()). Work that enters the stream after
+///               it sees the complete outputs: what kernels could not launch is done by grids that
+///               follow in the stream, and by a loop in a graph. get() waits, reports, and throws
+///               for a faulty forest. Where the stream cannot complete a run
+///               (environment::completion), the call waits. With completion::by_get, get() launches
+///               what is left, and the outputs are complete when it returns.
+/// Capture       a graph can capture rooted_tree_async() if memory is handed in. Each launch of the
+///               graph completes the run. A graph with a WHILE node, from the loop of a sort or of
+///               rootfix, cannot be a child graph; on the device route with completion::by_get
+///               there is none. The run must exist as long as the graph may be launched. get() may
+///               be called after each launch. The flat route cannot be captured with
+///               flat_loop::host.
+/// Loop          of the flat route: it launches the rounds of rootfix after the first ten. It is a
+///               loop in a graph for rooted_tree_async() and in a captured stream, and for
+///               rooted_tree() with flat_loop::graph. Otherwise it is the host.
 /// Launches      a chain of at most 12 grids; the last block of each grid launches the next. Folds
 ///               add a second chain, of at most 5 grids and one grid for each doubling of the
 ///               depth. For orders and for leaffix, a sort of the parent array runs first.
@@ -83,8 +91,9 @@ template <class Folds = no_folds>
   return detail::rooted_tree::scratch_bytes(shape, numbers, folds);
 }
 
-/// Starts to compute the requested numbers and folds of a forest. They are written when get()
-/// returns. If no output is requested, it only checks the forest.
+/// Starts to compute the requested numbers and folds of a forest. Work that enters the stream after
+/// the call sees the complete outputs; see Stream above. If no output is requested, it only checks
+/// the forest.
 ///
 /// \param numbers  device arrays of n elements each; null: not computed
 /// \param folds    values and results, in device memory; make_tree_folds() deduces its types

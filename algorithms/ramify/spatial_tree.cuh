@@ -28,22 +28,31 @@
 /// Memory     of the tree, for 3D floats: 16 bytes per point and 52 per node. A uniform cloud has
 ///            between 1 / leaf_size and 8 / leaf_size nodes per point. During the build: 24 bytes
 ///            per point for the sort (CPU executor: 34), and 384 / leaf_size for nodes. A cloud
-///            with more nodes is built again, with memory for two nodes per point. All memory comes
-///            from Ramify's stream-ordered pool, or from environment::memory: a resource, or
+///            with more nodes is built again, with memory for two nodes per point. A build of
+///            spatial_tree_async() without handed-in memory reserves two nodes per point at once,
+///            because it cannot be repeated in the stream. All memory comes from Ramify's
+///            stream-ordered pool, or from environment::memory: a resource, or
 ///            spatial_tree_scratch_bytes() bytes, at the beginning of which the tree is.
 /// Stream     environment::stream: earlier work in it is ordered before the build. The constructor
 ///            waits for it. spatial_tree_async() does not, except for the first automatic route on
-///            a GPU, which measures launches (see choose_route()). The tree's memory is freed in
-///            that stream, which must outlive the tree, as must a resource that gave the memory.
+///            a GPU, which measures launches (see choose_route()). Work that enters the stream
+///            after the call sees the complete tree; spatial_tree_view_in() returns its view before
+///            get(). What kernels could not launch, and further levels of the flat route, are
+///            launched by a loop in a graph that is in the stream. Where the stream cannot complete
+///            a build (environment::completion), the call waits. With completion::by_get, get()
+///            completes the build. The tree's memory is freed in that stream, which must outlive
+///            the tree, as must a resource that gave the memory.
 /// Graphs     a graph can capture spatial_tree_async() on either route, if memory is handed in.
-///            Each launch of the graph builds the tree over the points that the array then has. The
-///            flat route becomes a WHILE node, which requires a driver for CUDA 12.4, and not
-///            flat_loop::host.
+///            Each launch of the graph builds the complete tree over the points that the array then
+///            has. The graph has a WHILE node, except with completion::by_get on the device route;
+///            such a graph cannot be a child graph. A WHILE node requires a driver for CUDA 12.4.
+///            The flat route cannot be captured with flat_loop::host.
 /// Launches   device route: one grid per node of more than options.block_points points. Nodes that
 ///            get no launch slot run in flat grids, one per level. Flat route: one grid per level.
 ///            The host launches the levels of evenly distributed points at once, and reads the
 ///            sizes of further levels. With flat_loop::graph, and in a captured build, a WHILE node
-///            launches grids of a fixed size, so that no stage waits for the host. In addition, on
+///            launches grids of a fixed size, so that no stage waits for the host. It also follows
+///            the levels that a call of spatial_tree_async() launches at once. In addition, on
 ///            both routes, six grids and those of the sort: on a GPU they are CUB's, which the
 ///            report does not count. On a GPU the constructor samples the codes of 2^22 points or
 ///            more, and waits for the result. If the points are in order already, it does not sort
@@ -146,10 +155,11 @@ spatial_tree<Real, dim>::spatial_tree(const point<Real, dim>* points, std::size_
           detail::spatial_tree::start_build(points, n, options, detail::waiting(env), true).get()) {
 }
 
-/// Starts to build the tree over n points. The points must exist until get() has returned. get()
-/// throws std::invalid_argument naming the first point that is not finite, and std::length_error if
-/// the tree has more nodes than fit in the caller's memory. If a graph has captured the build,
-/// get() returns the tree of the last launch.
+/// Starts to build the tree over n points. Work that enters the stream after the call sees the
+/// complete tree (see Stream above); get() waits and returns it. The points must exist until get()
+/// has returned. get() throws std::invalid_argument naming the first point that is not finite, and
+/// std::length_error if the tree has more nodes than fit in the caller's memory. If a graph has
+/// captured the build, get() returns the tree of the last launch.
 ///
 /// \param points  n points in device, managed or pinned memory, which are only read
 /// \param env     its stream and its memory must outlive the tree; its memory:
@@ -194,8 +204,10 @@ template <class Real, int dim>
 /// Returns the tree that spatial_tree_async() builds over n points in `memory`, which must be the
 /// memory of its environment, with the same options. The view is for reduce_bottom_up() and for
 /// kernels of the caller that are launched into the stream before get(). These kernels must use
-/// view.nodes_built(), which returns 0 if the build needs the host, or if a point is not finite.
-/// Then launch the kernels again with the view of the tree that get() returns.
+/// view.nodes_built(), which returns the number of nodes of the complete tree. It returns 0 if a
+/// point is not finite or the tree has more nodes than options.max_nodes: then get() throws. With
+/// completion::by_get it also returns 0 if get() must complete the build. Then launch the kernels
+/// again with the view of the tree that get() returns.
 /// \throws std::invalid_argument if `memory` is too small or a resource; cuda_error
 template <class Real, int dim>
 [[nodiscard]] spatial_tree_view<Real, dim> spatial_tree_view_in(

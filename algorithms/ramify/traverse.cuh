@@ -39,8 +39,8 @@
 ///            frontier nodes for each quarter of a multiprocessor, and one Value for each warp of a
 ///            full device: independent of the size of the tree. It comes from Ramify's
 ///            stream-ordered pool, or from the caller. traverse_scratch_bytes() returns its size.
-/// Stream     the traversal is ordered after earlier work in the stream. Only work that is enqueued
-///            after get() is ordered after all visits; see traverse_async().
+/// Stream     the traversal is ordered after earlier work in the stream. Work that enters
+///            the stream after traverse_async() is ordered after all visits; see there.
 /// Graphs     a stream that is being captured can record a traversal; see traverse_async().
 /// Launches   work_sharing launches a round when a quarter of the device is idle and there is work
 ///            to share. While the frontier is small, warps hand nodes to each other instead. So a
@@ -88,14 +88,18 @@ namespace ramify::inline RAMIFY_BUILD {
 /// Starts visiting all nodes of the tree with this root. The functors are copied.
 ///
 /// Returns without waiting. The one exception is the first call with work_sharing and the automatic
-/// route on a GPU, which may measure launch costs (see choose_route()). The returned run's get()
-/// waits. On the flat route, unless env.flat_loop is graph, get() also launches all grids but the
-/// first few. On the device route it launches the grids that found no launch slot.
+/// route on a GPU, which may measure launch costs (see choose_route()). Work that enters the stream
+/// after the call is ordered after all visits: a loop in a graph follows the first grids in the
+/// stream, and launches those that are left. get() waits, reports, and throws std::length_error if
+/// a list overflowed. Where the stream cannot complete a traversal (environment::completion), the
+/// call waits. With completion::by_get, get() launches what is left: on the device route the grids
+/// that found no launch slot, on the flat route all but the first few, unless env.flat_loop is
+/// graph.
 ///
-/// A stream that is being captured records a traversal, on the device route, or on the flat route
-/// as a WHILE node; env.memory is then required. Each launch of the graph visits the whole tree.
-/// The run must live as long as the graph is launched; its get() reports on the last launch,
-/// completes it if a grid found no launch slot, and throws std::length_error if a list overflowed.
+/// A stream that is being captured records a traversal on either route; env.memory is then
+/// required. Each launch of the graph visits the whole tree. The graph has a WHILE node, except
+/// with completion::by_get on the device route; such a graph cannot be a child graph. The run must
+/// live as long as the graph is launched; its get() reports on the last launch.
 ///
 /// \param env  its memory: traverse_scratch_bytes()
 /// \throws std::invalid_argument, unavailable, cuda_error

@@ -10,8 +10,9 @@
 ///     3 traverse                 top-down: each warp sums the interactions of a group of bodies
 ///
 /// If only some bodies are targets, a list of them is made before the last phase of either method.
-/// All grids are launched into the stream at once. If the build of the tree needs the host, the
-/// phases after it do nothing, and get() launches them again.
+/// All grids are launched into the stream at once. If the stream does not complete the build of the
+/// tree (spatial_tree/build_run.cuh), the phases after it do nothing, and get() launches them
+/// again.
 
 #include <cstddef>
 #include <cstdint>

@@ -68,11 +68,13 @@ class nbody_system {
     }
   }
 
-  /// Starts one step of dt. Asynchronous, as spatial_tree_async() is. Until get() of the returned
-  /// run has returned, this system must exist and must not be moved, and only the members that
-  /// return arrays may be called. Kernels that follow in the stream read the new state from these
-  /// arrays, unless the build of the tree needs the host. get() throws std::invalid_argument if a
-  /// body leaves the range of coordinates.
+  /// Starts one step of dt. Returns without waiting, except that the first automatic route on a GPU
+  /// measures launches (see choose_route()), and where the stream cannot complete the build of the
+  /// tree (environment::completion). Until get() of the returned run has returned, this system must
+  /// exist and must not be moved, and only the members that return arrays may be called. Kernels
+  /// that enter the stream after the call read the new state from these arrays. With
+  /// completion::by_get, the new state is complete only after get(). get() throws
+  /// std::invalid_argument if a body leaves the range of coordinates.
   ///
   /// A graph may capture a step, if memory was handed in to the constructor; each launch of the
   /// graph is then one step. Call get() after each launch, or once after several. The system must

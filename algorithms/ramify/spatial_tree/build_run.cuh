@@ -12,10 +12,11 @@
 ///     4 build_subtrees               the recursion that builds the nodes
 ///     5 publish_nodes, reduce_nodes  the number of nodes, if they are complete; their boxes
 ///
-/// Stage 4 may need the host: if kernels find no launch slots, or if the flat route has more levels
-/// than the host launched ahead. So may stage 2: on the CPU executor, or if a long run of codes is
-/// not in order. The later stages then do
-/// nothing, and finish() runs them again.
+/// Stage 4 may leave nodes: if kernels find no launch slots, or if the flat route has more levels
+/// than the host launched ahead. If the stream completes runs, a loop in a graph follows stage 4
+/// and launches what is left; the memory then suffices for any points, unless it was handed in.
+/// Otherwise the later stages do nothing, and finish() runs them again. The same holds if stage 2
+/// needs the host: on the CPU executor, or if a long run of codes is not in order.
 
 #include <cstddef>
 #include <memory>

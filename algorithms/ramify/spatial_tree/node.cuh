@@ -58,13 +58,14 @@ struct spatial_tree_view {
   const std::uint32_t* parents;    ///< the parent of each node; 0 for the root
   std::uint32_t node_count;
   std::uint32_t point_count;
-  const std::uint32_t* built = nullptr;  ///< number of nodes; 0 unless the build is complete
+  const std::uint32_t* built = nullptr;  ///< number of nodes; 0 until the build is complete
   /// The box around all points, for the host and its queries. It and the next member are not set
   /// before the host has read the number of nodes, and for an empty tree.
   box<Real, dim> bounds{};
   Real least_nonzero = 0;  ///< the least magnitude of a coordinate, of those that are not 0
 
-  /// Returns the number of nodes, in a kernel that is ordered after the build.
+  /// Returns the number of nodes, in a kernel that is ordered after the build. Returns 0 if get()
+  /// of the build will throw, or, with completion::by_get, if get() must complete the build.
   [[nodiscard]] __device__ std::uint32_t nodes_built() const {
     return built == nullptr ? node_count : *built;
   }

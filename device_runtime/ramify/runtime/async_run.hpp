@@ -52,8 +52,11 @@ namespace ramify {
 
 /// A run that an _async function has started. Movable.
 ///
-/// Work that enters the stream after the _async call sees the complete results, also before get()
-/// (environment::completion). get() reports.
+/// Work that enters the stream after the _async call sees the complete results, also before get():
+/// get() waits, reports and throws. With completion::by_get, and for functions of which only get()
+/// returns a result, the run is complete only after get(). One case of the device route is left to
+/// get(), too: a kernel launched only some grids of a step, because other users of the
+/// pending-launch pool have exhausted it.
 ///
 /// If it is destroyed before get(), nothing is checked. The destructor waits only with
 /// completion::by_get_at_once, or if the call has set environment::pending_launches.
@@ -78,9 +81,9 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] async
   }
   ~async_run() = default;
 
-  /// Waits for the run and returns the result. With completion::by_get, it launches the grids for
-  /// which kernels found no launch slot, and on the flat route those that the host has left to
-  /// launch.
+  /// Waits for the run and returns the result. If the stream does not complete the run, it launches
+  /// the grids for which kernels found no launch slot, and on the flat route those that the host
+  /// has left to launch.
   ///
   /// It returns once. If a graph has captured the run, get() may be called after each launch of the
   /// graph; the launch must be in the same stream, or be complete. After a call that has thrown,

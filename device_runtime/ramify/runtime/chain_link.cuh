@@ -42,7 +42,8 @@
 ///              `releases_slots` has few steps and no driver; each of its grids calls
 ///              release_slot() first.
 /// Failure      A launch that fails ends the chain's launches. The chain counts the launched grids
-///              of a step, and the host launches the others (launch_chain::finish()).
+///              of a step, and the host launches the others (launch_chain::finish()). If none was
+///              launched, a loop that follows in the stream can continue (begin_completion()).
 /// State        Only the last grid of a step writes what launch_step() reads.
 
 #include <ramify/runtime/step_launcher.cuh>
@@ -224,8 +225,8 @@ template <class Program, class Continuation>
   return false;
 }
 
-/// Decides whether the loop in the stream behind a chain runs: if the grids before it have not
-/// finished the chain. Releases the slots that the chain holds. Launched with one thread.
+/// Decides whether the loop that follows a chain in the stream runs: it runs if the grids before it
+/// have not finished the chain. Releases the slots that the chain holds. Launched with one thread.
 template <class Program>
 __global__ void begin_completion(Program program) {
   const traced here(program.trace, __func__);

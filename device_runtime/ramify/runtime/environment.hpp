@@ -39,9 +39,12 @@ struct environment {
   /// The trace to which the grids of the call are appended when it ends; null: none. It must
   /// outlive the call, or the object that the call creates.
   launch_trace* trace = nullptr;
-  /// When the results of an _async call are complete. With `in_stream`, a call that needs the host
-  /// between its grids waits for them before it returns; the report states the reason. Calls that
-  /// wait ignore this field.
+  /// When the results of an _async call are complete. With `in_stream`, work that enters the stream
+  /// after the call sees them. Where the stream cannot complete a run, the call completes it before
+  /// it returns, and report.completion_reason states why: on the CPU executor, with a driver
+  /// without loops in graphs, with flat_loop::host, with a trace, and for programs without a loop.
+  /// With `by_get`, the results are complete only after get(). Calls that wait do not read this
+  /// field, nor do calls whose results only get() returns.
   ramify::completion completion = ramify::completion::in_stream;
 };
 

@@ -12,7 +12,9 @@
 /// |        | after each; or a graph with a WHILE node, for steps that repeat                    |
 ///
 /// If kernels cannot launch a step, because they find no launch slots or because a launch fails,
-/// the host launches it in finish().
+/// the host launches it in finish(). If the run must be complete in the order of the stream
+/// (run_control::needs_completion()), grids that follow the chain in the stream launch it: a loop
+/// in a graph, whose first grid decides whether the loop runs, or the grids of launch_rest().
 ///
 /// Before start(), the caller writes the state, or launches grids that write it. These grids take
 /// program() as an argument.
