@@ -16,6 +16,7 @@
 #include "printing.hpp"
 
 namespace data = boost::unit_test::data;
+using ramify::completion;
 using ramify::device_buffer;
 using ramify::environment;
 using ramify::nbody_method;
@@ -118,29 +119,36 @@ BOOST_AUTO_TEST_CASE(steps_by_the_direct_sum) {
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::on_the_executor))
 BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch) {
   static const bodies expected = after(bodies_of_deep_tree, 1);
-  unsigned interrupted = 0;
-  for (std::uint64_t failing = 1; failing <= 4; ++failing) {
-    BOOST_TEST_CONTEXT("launch " << failing) {
-      system_type system = cluster(bodies_of_deep_tree, {.route = route::device});
-      auto config = ramify::cpu::current_executor_config();
-      config.failing_launch = failing;
-      const ramify::cpu::scoped_executor_config scope(config);
-      auto run = system.step_async(dt);
-      if (!(bodies(system) == expected)) ++interrupted;
-      (void)run.get();
-      BOOST_TEST((bodies(system) == expected));
+  const auto count_interrupted = [](completion until) {
+    unsigned interrupted = 0;
+    for (std::uint64_t failing = 1; failing <= 4; ++failing) {
+      BOOST_TEST_CONTEXT("launch " << failing << ", " << to_string(until)) {
+        system_type system =
+            cluster(bodies_of_deep_tree, {.route = route::device, .completion = until});
+        auto config = ramify::cpu::current_executor_config();
+        config.failing_launch = failing;
+        const ramify::cpu::scoped_executor_config scope(config);
+        auto run = system.step_async(dt);
+        if (!(bodies(system) == expected)) ++interrupted;
+        (void)run.get();
+        BOOST_TEST((bodies(system) == expected));
+      }
     }
-  }
-  BOOST_TEST(interrupted > 0u);  // the second kick waited for the host
+    return interrupted;
+  };
+  BOOST_TEST(count_interrupted(completion::in_stream) == 0u);
+  BOOST_TEST(count_interrupted(completion::by_get) > 0u);  // the second kick waited for the host
 }
 
-// Several steps before get(), as if a graph were launched several times. The host must complete the
-// forces of the first step; until then the other steps do nothing.
+// Several steps before get(), as if a graph were launched several times. With by_get the host must
+// complete the forces of the first step; until then the other steps do nothing.
 BOOST_AUTO_TEST_CASE(the_last_get_completes_all_steps) {
-  system_type system = cluster(bodies_of_deep_tree, {.route = route::flat});
-  for (int step = 0; step < 2; ++step) static_cast<void>(system.step_async(dt));
-  system.step_async(dt).get();
-  BOOST_TEST((bodies(system) == after(bodies_of_deep_tree, 3)));
+  for (const completion until : {completion::by_get, completion::in_stream}) {
+    system_type system = cluster(bodies_of_deep_tree, {.route = route::flat, .completion = until});
+    for (int step = 0; step < 2; ++step) static_cast<void>(system.step_async(dt));
+    system.step_async(dt).get();
+    BOOST_TEST((bodies(system) == after(bodies_of_deep_tree, 3)));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_body_that_leaves_the_range_is_named_by_get) {

@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(get_launches_what_found_no_slots) {
   const device_call call(tree_shape::of_parents(tree.parents), tree.values, unchanged);
   std::optional<all_slots_taken> taken(std::in_place,
                                        *ramify::current_launch_limits().pending_launches);
-  auto run = call.start({.route = route::device});
+  auto run = call.start({.route = route::device, .completion = ramify::completion::by_get});
   ramify::check(cudaStreamSynchronize(nullptr), "waiting");
   taken.reset();
   const auto report = run.get();

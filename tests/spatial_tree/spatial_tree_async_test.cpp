@@ -20,6 +20,7 @@
 #include "spatial_types.hpp"
 
 namespace data = boost::unit_test::data;
+using ramify::completion;
 using ramify::device_buffer;
 using ramify::environment;
 using ramify::memory_ref;
@@ -82,8 +83,12 @@ BOOST_DATA_TEST_CASE(every_limit_in_any_memory,
       BOOST_TEST_CONTEXT(c << ", " << ramify::to_string(taken)) {
         const auto limits = tests::scoped_limit(std::size_t(limit));
         ramify::spatial_tree_report report;
-        const bool ahead = expect_async(points, many_grids(), {.route = taken}, given, &report);
+        const bool complete = expect_async(points, many_grids(), {.route = taken}, given);
+        const bool ahead =
+            expect_async(points, many_grids(), {.route = taken, .completion = completion::by_get},
+                         given, &report);
         if (!given) continue;
+        BOOST_TEST(complete);
         // Kernels that follow the build find the complete tree if no stage needed the host.
         if (limit == 2048 && report.taken == route::device && report.spilled_tasks == 0) {
           BOOST_TEST(ahead);
@@ -118,9 +123,10 @@ BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch) {
   auto build = many_grids();
   build.block_points = 300;
   const auto executor = ramify::cpu::current_executor_config();
+  const environment by_get{.route = route::device, .completion = completion::by_get};
   const unsigned interrupted = tests::count_interrupted(20, executor, [&](std::uint64_t failing) {
     ramify::spatial_tree_report report;
-    const bool ahead = expect_async(points, build, {.route = route::device}, true, &report);
+    const bool ahead = expect_async(points, build, by_get, true, &report);
     if (failing == 1) BOOST_TEST(!ahead);  // in the sort, which the host completed
     return !ahead || report.spilled_tasks > 0;
   });
@@ -128,8 +134,15 @@ BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch) {
   BOOST_TEST(interrupted >= 10u);
   // In memory of the pool.
   static_cast<void>(tests::count_interrupted(
+      20, executor, [&](std::uint64_t) { return expect_async(points, build, by_get, false); }, 2));
+  // Without by_get, the call itself completes the tree.
+  static_cast<void>(tests::count_interrupted(
       20, executor,
-      [&](std::uint64_t) { return expect_async(points, build, {.route = route::device}, false); },
+      [&](std::uint64_t) {
+        const bool ahead = expect_async(points, build, {.route = route::device}, true);
+        BOOST_TEST(ahead);
+        return !ahead;
+      },
       2));
 }
 

@@ -12,6 +12,9 @@ namespace {
 
 // ---- sorts ----
 
+/// A root of so few keys is a leaf of `binary`, and a small root of `sample_sort`.
+constexpr std::size_t few_keys = 3'000;
+
 using key_rule = std::function<word(std::mt19937&)>;
 
 std::vector<word> keys_by(const key_rule& rule, std::size_t n, unsigned seed) {
@@ -29,10 +32,12 @@ stream_call sort_of(const std::string& name, const std::vector<word>& first,
           .inputs = list_of(input_array(first, second)),
           .results = {},
           .scratch_bytes = quicksort_scratch_bytes<word>(n, options),
-          .start = [n, options](const stream_call& c, const environment& env) {
-            return any_run_of(
-                quicksort_async(elements<word>(c.inputs[0].data), n, ascending{}, options, env));
-          }};
+          .start =
+              [n, options](const stream_call& c, const environment& env) {
+                return any_run_of(quicksort_async(elements<word>(c.inputs[0].data), n, ascending{},
+                                                  options, env));
+              },
+          .needs_no_slots = n == few_keys};
 }
 
 /// The value of a key depends on the key, so that the order of equal keys does not matter.
@@ -109,7 +114,7 @@ void add_sorts(std::vector<stream_call>& all) {
   const key_rule skewed = [](std::mt19937& random) {
     return static_cast<word>(random() >> random() % 32);
   };
-  const std::size_t n = sized(200'000, 20'000);
+  const std::size_t n = sized(300'000, 20'000);  // more than a small root has
   for (const auto strategy : all_choices<quicksort_strategy>()) {
     const quicksort_options options{.strategy = strategy};
     const auto add = [&](const std::string& name, const key_rule& rule, std::size_t count) {
@@ -118,7 +123,7 @@ void add_sorts(std::vector<stream_call>& all) {
     add("uniform keys", any, n);
     add("equal keys", few, n);
     add("skewed keys", skewed, n);
-    add("uniform keys", any, 3'000);
+    add("uniform keys", any, few_keys);
     all.push_back(pairs_of(keys_by(any, n, 1), keys_by(any, n, 2), options));
   }
 }

@@ -84,6 +84,9 @@ struct stream_call {
   bool requires_memory = false;  ///< the results are in memory that must be handed in
   /// Whether one grid does all the work, so that it is always complete in the stream.
   bool has_one_grid = false;
+  /// Whether the host launches all grids of so small an input, so that the call is complete in the
+  /// stream also if kernels find no launch slots.
+  bool needs_no_slots = false;
 
   [[nodiscard]] std::vector<const word_array*> outputs() const {
     std::vector<const word_array*> all;

@@ -71,8 +71,9 @@ BOOST_AUTO_TEST_CASE(two_runs_at_the_same_time,
   auto first_keys = random_keys(20'000);
   auto second_keys = random_keys(30'000);
   const auto start = [&](std::vector<std::uint32_t>& keys, const ramify::host_stream& stream) {
-    return ramify::quicksort_async(keys.data(), keys.size(), ramify::ascending{},
-                                   {.stream = stream, .trace = &trace});
+    return ramify::quicksort_async(
+        keys.data(), keys.size(), ramify::ascending{},
+        {.stream = stream, .trace = &trace, .completion = ramify::completion::by_get});
   };
   auto first = start(first_keys, first_stream);
   ramify::check(cudaStreamSynchronize(first_stream.get()), "waiting");
