@@ -143,7 +143,8 @@ template <class Real, int dim>
 spatial_tree<Real, dim>::spatial_tree(const point<Real, dim>* points, std::size_t n,
                                       const spatial_tree_options& options, const environment& env)
     : spatial_tree(
-          detail::spatial_tree::start_build(points, n, options, detail::by_get(env), true).get()) {}
+          detail::spatial_tree::start_build(points, n, options, detail::waiting(env), true).get()) {
+}
 
 /// Starts to build the tree over n points. The points must exist until get() has returned. get()
 /// throws std::invalid_argument naming the first point that is not finite, and std::length_error if

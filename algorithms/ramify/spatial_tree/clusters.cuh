@@ -159,7 +159,7 @@ spatial_cluster_report find_clusters(const spatial_tree_view<Real, dim>& tree,
                                      std::type_identity_t<Real> radius, std::uint32_t* labels,
                                      std::uint32_t min_points, const spatial_query_options& options,
                                      const environment& env = {}) {
-  return find_clusters_async(tree, radius, labels, min_points, options, detail::by_get(env)).get();
+  return find_clusters_async(tree, radius, labels, min_points, options, detail::waiting(env)).get();
 }
 template <class Real, int dim>
 spatial_cluster_report find_clusters(const spatial_tree_view<Real, dim>& tree,

@@ -53,7 +53,7 @@ template <class Real, int dim>
 run_report nearest(const spatial_tree_view<Real, dim>& tree, const point<Real, dim>* queries,
                    std::size_t n, std::size_t k, std::uint32_t* ids, Real* distances2,
                    const spatial_query_options& options, const environment& env = {}) {
-  return nearest_async(tree, queries, n, k, ids, distances2, options, detail::by_get(env)).get();
+  return nearest_async(tree, queries, n, k, ids, distances2, options, detail::waiting(env)).get();
 }
 template <class Real, int dim>
 run_report nearest(const spatial_tree_view<Real, dim>& tree, const point<Real, dim>* queries,
@@ -103,7 +103,7 @@ run_report all_nearest_neighbors(const spatial_tree_view<Real, dim>& tree, std::
                                  const spatial_query_options& options,
                                  const environment& env = {}) {
   return all_nearest_neighbors_async(tree, k, exclude_self, ids, distances2, options,
-                                     detail::by_get(env))
+                                     detail::waiting(env))
       .get();
 }
 template <class Real, int dim>

@@ -47,7 +47,7 @@ template <class Real, int dim>
 run_report radius_count(const spatial_tree_view<Real, dim>& tree, const point<Real, dim>* queries,
                         std::size_t n, std::type_identity_t<Real> radius, std::uint32_t* counts,
                         const spatial_query_options& options, const environment& env = {}) {
-  return radius_count_async(tree, queries, n, radius, counts, options, detail::by_get(env)).get();
+  return radius_count_async(tree, queries, n, radius, counts, options, detail::waiting(env)).get();
 }
 template <class Real, int dim>
 run_report radius_count(const spatial_tree_view<Real, dim>& tree, const point<Real, dim>* queries,
@@ -123,7 +123,7 @@ device_neighbor_lists radius_list(const spatial_tree_view<Real, dim>& tree,
                                   std::type_identity_t<Real> radius,
                                   const spatial_query_options& options,
                                   const environment& env = {}) {
-  return radius_list_async(tree, queries, n, radius, options, detail::by_get(env)).get();
+  return radius_list_async(tree, queries, n, radius, options, detail::waiting(env)).get();
 }
 template <class Real, int dim>
 device_neighbor_lists radius_list(const spatial_tree_view<Real, dim>& tree,
@@ -186,7 +186,7 @@ radius_rows_report radius_rows(const spatial_tree_view<Real, dim>& tree,
                                const point<Real, dim>* queries, std::size_t n,
                                std::type_identity_t<Real> radius, const radius_row_arrays& rows,
                                const spatial_query_options& options, const environment& env = {}) {
-  return radius_rows_async(tree, queries, n, radius, rows, options, detail::by_get(env)).get();
+  return radius_rows_async(tree, queries, n, radius, rows, options, detail::waiting(env)).get();
 }
 template <class Real, int dim>
 radius_rows_report radius_rows(const spatial_tree_view<Real, dim>& tree,

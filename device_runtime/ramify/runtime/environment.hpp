@@ -41,7 +41,7 @@ struct environment {
   launch_trace* trace = nullptr;
   /// When the results of an _async call are complete. With `in_stream`, a call that needs the host
   /// between its grids waits for them before it returns; the report states the reason. Calls that
-  /// wait do not read this field.
+  /// wait ignore this field.
   ramify::completion completion = ramify::completion::in_stream;
 };
 
@@ -57,11 +57,19 @@ inline void validate(const environment& env) {
 
 namespace ramify::detail::runtime {
 
-/// Returns the environment of a run whose get() is called before its results are used: `env` with
-/// completion::by_get.
+/// Returns the environment of a run whose results only get() returns: `env` with
+/// completion::by_get. \throws std::invalid_argument for a bad enumerator in `env`
 [[nodiscard]] inline environment by_get(environment env) {
   validate(env);  // the field that is replaced, too
   env.completion = completion::by_get;
+  return env;
+}
+
+/// Returns the environment of a run whose get() is called next: `env` with
+/// completion::by_get_at_once. \throws std::invalid_argument for a bad enumerator in `env`
+[[nodiscard]] inline environment waiting(environment env) {
+  validate(env);
+  env.completion = completion::by_get_at_once;
   return env;
 }
 

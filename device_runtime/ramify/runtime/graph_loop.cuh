@@ -141,9 +141,9 @@ void capture_into(cudaGraph_t graph, cudaStream_t stream, const Put& put) {
   check(cudaStreamEndCapture(stream, &captured), "capturing a part of a graph");
 }
 
-/// Adds a WHILE node, after the work of `before`, to the graph that `stream` is being captured into.
-/// Sets its condition, and returns the graph of its body, which is empty. \throws cuda_error, and
-/// what `before` throws
+/// Adds a WHILE node, after the work of `before`, to the graph that `stream` is being captured
+/// into. Sets its condition, and returns the graph of its body, which is empty. \throws cuda_error,
+/// and what `before` throws
 template <class Before>
 cudaGraph_t capture_while_node(cudaStream_t stream, loop_condition& condition,
                                const Before& before) {

@@ -120,13 +120,16 @@ class launch_chain {
   /// Puts the chain into the stream. Asynchronous. On the flat route it puts only the steps there
   /// that the host launches ahead. If a graph is requested, or if the stream is being captured, a
   /// graph's loop launches all steps. If the control needs completion, grids follow that launch
-  /// what is left, usually nothing: a loop, or those of launch_rest(). `known` is the host's copy of the state, from which
-  /// the sizes of a loop's grids are computed.
+  /// what is left, usually nothing: a loop, or those of launch_rest(). `known` is the host's copy
+  /// of the state, from which the sizes of a loop's grids are computed.
   /// \throws unavailable if a loop is necessary and not available; cuda_error
   void start(const state_type& known = {}) {
     const phase_range range("launch chain: start");
     captured_ = is_being_captured(control_->stream());
     control_->may_hold_slots();
+    if constexpr (requires { program_.has_no_state(); }) {
+      if (program_.has_no_state()) control_->reports_nothing();
+    }
     if (!control_->on_device_route()) {
       // If a loop is likely to launch most steps, it enters the stream now, without a wait.
       const bool prefers_graph =
