@@ -3,6 +3,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <ramify/mandelbrot.cuh>
 #include <ramify/nbody.cuh>
 #include <ramify/runtime/captured_graph.cuh>
@@ -11,6 +12,7 @@
 #include <ramify/runtime/stream.cuh>
 #include <ramify/spatial_tree.cuh>
 #include <random>
+#include <utility>
 
 #include "printing.hpp"
 #include "stream_calls.cuh"
@@ -63,6 +65,23 @@ stream_call build_of(const std::string& name, const std::vector<place>& first,
           .requires_memory = true};
 }
 
+/// A query of a tree, with `first` and `second` as the queries of two calls.
+template <class Start>
+stream_call query_of(const std::string& name, std::size_t scratch_bytes,
+                     std::vector<word_array> results, const std::vector<place>& first,
+                     const std::vector<place>& second, const Start& start) {
+  const auto points = tests::upload(cloud(2 * first.size(), 4, 0.1f, 9));
+  const auto tree = std::make_shared<spatial_tree<float, 3>>(points.data(), points.size());
+  return {.name = name,
+          .inputs = list_of(input_array(first, second)),
+          .results = std::move(results),
+          .scratch_bytes = scratch_bytes,
+          .start = [tree, start, n = first.size()](const stream_call& c, const environment& env) {
+            const auto* queries = elements<const place>(c.inputs[0].data);
+            return any_run_of(start(tree->view(), queries, n, c.results, env));
+          }};
+}
+
 stream_call gravity_of(const std::string& name, std::size_t n, bool by_tree, auto start) {
   return {.name = name,
           .inputs = list_of(input_array(cloud(n, 4, 0.1f, 1), cloud(n, 4, 0.1f, 2)),
@@ -88,6 +107,29 @@ void add_clouds(std::vector<stream_call>& all) {
   all.push_back(build_of("uniform cloud", cloud(n, 1, 1, 1), cloud(n, 1, 1, 2)));
   all.push_back(build_of("equal points", cloud(n, n, 0, 1), cloud(n, n, 0, 2)));
   all.push_back(build_of("dense group", cloud(n, 100, 1e-4f, 1), cloud(n, 100, 1e-4f, 2)));
+  const auto first = cloud(n, 1, 1, 3);
+  const auto second = cloud(n, 4, 0.1f, 4);
+  const std::size_t bytes = spatial_query_scratch_bytes<float, 3>(n);
+  all.push_back(query_of("radius_count", bytes, list_of(results_of<word>(n)), first, second,
+                         [](const auto& tree, const place* queries, std::size_t m,
+                            const std::vector<word_array>& results, const environment& env) {
+                           return radius_count_async(tree, queries, m, 0.01f, results[0].data(),
+                                                     env);
+                         }));
+  all.push_back(query_of("radius_rows", bytes,
+                         list_of(results_of<word>(3 * n), results_of<word>(n)), first, second,
+                         [](const auto& tree, const place* queries, std::size_t m,
+                            const std::vector<word_array>& results, const environment& env) {
+                           return radius_rows_async(tree, queries, m, 0.01f,
+                                                    {3, results[0].data(), results[1].data()}, env);
+                         }));
+  all.push_back(query_of("nearest", bytes,
+                         list_of(results_of<word>(4 * n), results_of<float>(4 * n)), first, second,
+                         [](const auto& tree, const place* queries, std::size_t m,
+                            const std::vector<word_array>& results, const environment& env) {
+                           return nearest_async(tree, queries, m, 4, results[0].data(),
+                                                elements<float>(results[1]), env);
+                         }));
 }
 
 void add_bodies(std::vector<stream_call>& all) {
@@ -122,6 +164,16 @@ void add_faulty_clouds(std::vector<faulty_call>& all) {
   std::vector<place> points = cloud(1'000, 1, 1, 1);
   points[17].x[1] = std::numeric_limits<float>::infinity();
   all.push_back({build_of("infinite point", points, points), "17"});
+  all.push_back(
+      {query_of("nearest, infinite query", spatial_query_scratch_bytes<float, 3>(points.size()),
+                list_of(results_of<word>(points.size()), results_of<float>(points.size())), points,
+                points,
+                [](const auto& tree, const place* queries, std::size_t m,
+                   const std::vector<word_array>& results, const environment& env) {
+                  return nearest_async(tree, queries, m, 1, results[0].data(),
+                                       elements<float>(results[1]), env);
+                }),
+       "queries[17]"});
   stream_call gravity =
       gravity_of("barnes_hut, infinite point", 1'000, true, [](const auto&... arguments) {
         return barnes_hut<float>().accelerations_async(arguments...);
