@@ -44,6 +44,7 @@ struct program : chain_link {
   unsigned* aside;   ///< steps
   unsigned* errors;
   unsigned last;
+  unsigned exhausted_after = steps;  ///< the end of this step on the device route takes all slots
 
   [[nodiscard]] __host__ __device__ bool finished(const counts& now) const {
     return now.done == last;
@@ -88,6 +89,9 @@ __global__ void check_and_end(Program program) {
   if (!program.finished(now)) {
     *program.state = {now.done + 1, width + (now.done + 1) % 3};
   }
+  if (program.slots.in_use != nullptr && now.done + 1 == program.exhausted_after) {
+    atomicAdd(program.slots.in_use, program.slots.allowed);
+  }
   if constexpr (launches) {
     end_step(program, __func__);
   } else {
@@ -115,16 +119,39 @@ struct request {
   flat_loop loop = flat_loop::host;
   std::size_t limit = 2048;
   unsigned last = steps;
+  completion until = completion::by_get;
+  unsigned exhausted_after = steps;
 };
+
+/// Returns the choices of a run in `stream`.
+inline run_choices choices_of(const request& how, cudaStream_t stream = nullptr) {
+  return {.algorithm = "chain",
+          .stream = stream,
+          .given = {},
+          .wanted = how.taken,
+          .wanted_loop = how.loop,
+          .trace = nullptr,
+          .completion = how.until,
+          .captured = is_being_captured(stream),
+          .limits = nullptr,
+          .limit = how.limit,
+          .loop = choose_loop(how.loop, "flat_loop"),
+          .choice = choose_route(how.taken, how.limit, 1, {route::flat, "automatic"})};
+}
 
 /// The memory of a chain, and what its steps have done.
 template <class Program>
 struct fixture {
   explicit fixture(const request& how)
-      : control(status.data(), choose_route(how.taken, how.limit, 1, {route::flat, "automatic"}),
-                how.limit, nullptr),
+      : control(status.data(), choices_of(how)),
         chain(control,
-              Program{{}, state.data(), visits.data(), aside.data(), errors.data(), how.last},
+              Program{{},
+                      state.data(),
+                      visits.data(),
+                      aside.data(),
+                      errors.data(),
+                      how.last,
+                      how.exhausted_after},
               choose_loop(how.loop, "flat_loop")) {}
 
   void start() {

@@ -347,8 +347,8 @@ BOOST_AUTO_TEST_CASE(graphs_capture_complete_calls) {
   });
 }
 
-// Without grids in the stream for what is left, the snapshot is right only if kernels have nothing to
-// launch.
+// Without grids in the stream for what is left, the snapshot is right only if kernels have nothing
+// to launch.
 BOOST_AUTO_TEST_CASE(by_get_leaves_the_work_to_get) {
   const host_stream own;
   const cudaStream_t stream = own.get();
