@@ -132,7 +132,7 @@ inline async_run<bfs_report> breadth_first_search_async(const graph_view& graph,
 inline bfs_report breadth_first_search(const graph_view& graph, std::int64_t source,
                                        const bfs_arrays& results, const bfs_options& options,
                                        const environment& env = {}) {
-  return breadth_first_search_async(graph, source, results, options, detail::by_get(env)).get();
+  return breadth_first_search_async(graph, source, results, options, detail::waiting(env)).get();
 }
 inline bfs_report breadth_first_search(const graph_view& graph, std::int64_t source,
                                        const bfs_arrays& results, const environment& env = {}) {
@@ -192,7 +192,7 @@ template <edge_lengths Weights = std::span<const float>>
 sssp_report shortest_paths(const graph_view& graph, const Weights& weights, std::int64_t source,
                            const basic_sssp_arrays<length_in<Weights>>& results,
                            const sssp_options& options, const environment& env = {}) {
-  return shortest_paths_async(graph, weights, source, results, options, detail::by_get(env)).get();
+  return shortest_paths_async(graph, weights, source, results, options, detail::waiting(env)).get();
 }
 template <edge_lengths Weights = std::span<const float>>
 sssp_report shortest_paths(const graph_view& graph, const Weights& weights, std::int64_t source,
@@ -242,7 +242,7 @@ inline async_run<components_report> connected_components_async(const graph_view&
 inline components_report connected_components(const graph_view& graph, std::int32_t* components,
                                               const graph_options& options,
                                               const environment& env = {}) {
-  return connected_components_async(graph, components, options, detail::by_get(env)).get();
+  return connected_components_async(graph, components, options, detail::waiting(env)).get();
 }
 inline components_report connected_components(const graph_view& graph, std::int32_t* components,
                                               const environment& env = {}) {
@@ -291,7 +291,7 @@ inline async_run<pagerank_report> pagerank_async(const graph_view& graph, double
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
 inline pagerank_report pagerank(const graph_view& graph, double* ranks,
                                 const pagerank_options& options, const environment& env = {}) {
-  return pagerank_async(graph, ranks, options, detail::by_get(env)).get();
+  return pagerank_async(graph, ranks, options, detail::waiting(env)).get();
 }
 inline pagerank_report pagerank(const graph_view& graph, double* ranks,
                                 const environment& env = {}) {

@@ -195,16 +195,16 @@ inline async_run<mandelbrot_report> mandelbrot_async(const mandelbrot_view& view
 inline mandelbrot_report mandelbrot(const mandelbrot_view& view, std::uint32_t* dwells,
                                     pixel_origin* origins, const mandelbrot_options& options,
                                     const environment& env = {}) {
-  return mandelbrot_async(view, dwells, origins, options, detail::by_get(env)).get();
+  return mandelbrot_async(view, dwells, origins, options, detail::waiting(env)).get();
 }
 inline mandelbrot_report mandelbrot(const mandelbrot_view& view, std::uint32_t* dwells,
                                     const mandelbrot_options& options,
                                     const environment& env = {}) {
-  return mandelbrot_async(view, dwells, options, detail::by_get(env)).get();
+  return mandelbrot_async(view, dwells, options, detail::waiting(env)).get();
 }
 inline mandelbrot_report mandelbrot(const mandelbrot_view& view, std::uint32_t* dwells,
                                     const environment& env = {}) {
-  return mandelbrot_async(view, dwells, detail::by_get(env)).get();
+  return mandelbrot_async(view, dwells, detail::waiting(env)).get();
 }
 
 /// Returns the device memory that an image needs, in bytes.

@@ -116,7 +116,8 @@ class barnes_hut {
   nbody_report accelerations(const point<Real, 3>* positions, const Real* masses, std::size_t n,
                              point<Real, 3>* accelerations, Real* potentials = nullptr,
                              const environment& env = {}) const {
-    return accelerations_async(positions, masses, n, accelerations, potentials, detail::by_get(env))
+    return accelerations_async(positions, masses, n, accelerations, potentials,
+                               detail::waiting(env))
         .get();
   }
 
@@ -209,7 +210,7 @@ nbody_report direct_gravity(const point<Real, 3>* positions, const Real* masses,
                             Real* potentials, const nbody_options& options,
                             const environment& env = {}) {
   return direct_gravity_async(positions, masses, n, range, accelerations, potentials, options,
-                              detail::by_get(env))
+                              detail::waiting(env))
       .get();
 }
 
@@ -222,7 +223,7 @@ nbody_report direct_gravity(const point<Real, 3>* positions, const Real* masses,
                             point<Real, 3>* accelerations, Real* potentials,
                             const nbody_options& options, const environment& env = {}) {
   return direct_gravity_async(positions, masses, n, accelerations, potentials, options,
-                              detail::by_get(env))
+                              detail::waiting(env))
       .get();
 }
 template <class Real>

@@ -75,18 +75,18 @@
 
 namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
-/// The scratch memory of a sort: memory for the elements, and that of the strategy, which takes its
-/// own part.
+/// The scratch memory of a sort: that of the strategy, which takes its own part and begins with the
+/// state that the host reads, and memory for the elements.
 template <class Key, class Value, class Strategy>
 struct sort_memory {
   using arrays = key_value_arrays<Key, Value>;
 
   sort_memory(memory_layout& memory, std::size_t n, const quicksort_options& options)
-      : elements{memory.take<Key>(n), memory.take<Value>(arrays::has_values ? n : 0)},
-        strategy(memory, n, options) {}
+      : strategy(memory, n, options),
+        elements{memory.take<Key>(n), memory.take<Value>(arrays::has_values ? n : 0)} {}
 
-  arrays elements;
   Strategy strategy;
+  arrays elements;
 };
 
 /// A sort of at least two elements by a strategy, which is sample_sort_run or binary_run.
@@ -220,7 +220,7 @@ template <class Key, class Compare = ascending>
 quicksort_report quicksort(Key* keys, std::size_t n, Compare compare,
                            const quicksort_options& options, const environment& env = {}) {
   if constexpr (detail::quicksort::checked_types<Key, no_value, Compare>::are_valid) {
-    return quicksort_async(keys, n, compare, options, detail::by_get(env)).get();
+    return quicksort_async(keys, n, compare, options, detail::waiting(env)).get();
   }
 }
 template <class Key, class Compare = ascending>
@@ -237,7 +237,7 @@ template <class Key, class Value, class Compare = ascending>
 quicksort_report quicksort_pairs(Key* keys, Value* values, std::size_t n, Compare compare,
                                  const quicksort_options& options, const environment& env = {}) {
   if constexpr (detail::quicksort::checked_types<Key, Value, Compare>::are_valid) {
-    return quicksort_pairs_async(keys, values, n, compare, options, detail::by_get(env)).get();
+    return quicksort_pairs_async(keys, values, n, compare, options, detail::waiting(env)).get();
   }
 }
 template <class Key, class Value, class Compare = ascending>

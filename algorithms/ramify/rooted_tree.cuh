@@ -137,7 +137,7 @@ rooted_tree_report rooted_tree(const tree_shape& shape, const tree_number_arrays
                                const tree_folds<T, Combine>& folds,
                                const rooted_tree_options& options, const environment& env = {}) {
   if constexpr (detail::rooted_tree::checked_types<T, Combine>::are_valid) {
-    return rooted_tree_async(shape, numbers, folds, options, detail::by_get(env)).get();
+    return rooted_tree_async(shape, numbers, folds, options, detail::waiting(env)).get();
   }
 }
 template <class T, class Combine>
@@ -151,11 +151,11 @@ rooted_tree_report rooted_tree(const tree_shape& shape, const tree_number_arrays
 inline rooted_tree_report rooted_tree(const tree_shape& shape, const tree_number_arrays& numbers,
                                       const rooted_tree_options& options,
                                       const environment& env = {}) {
-  return rooted_tree_async(shape, numbers, options, detail::by_get(env)).get();
+  return rooted_tree_async(shape, numbers, options, detail::waiting(env)).get();
 }
 inline rooted_tree_report rooted_tree(const tree_shape& shape, const tree_number_arrays& numbers,
                                       const environment& env = {}) {
-  return rooted_tree_async(shape, numbers, detail::by_get(env)).get();
+  return rooted_tree_async(shape, numbers, detail::waiting(env)).get();
 }
 
 }  // namespace ramify::inline RAMIFY_BUILD

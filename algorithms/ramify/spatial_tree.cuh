@@ -152,7 +152,8 @@ template <class Real, int dim>
 spatial_tree<Real, dim>::spatial_tree(const point<Real, dim>* points, std::size_t n,
                                       const spatial_tree_options& options, const environment& env)
     : spatial_tree(
-          detail::spatial_tree::start_build(points, n, options, detail::by_get(env), true).get()) {}
+          detail::spatial_tree::start_build(points, n, options, detail::waiting(env), true).get()) {
+}
 
 /// Starts to build the tree over n points. Work that enters the stream after the call sees the
 /// complete tree (see Stream above); get() waits and returns it. The points must exist until get()

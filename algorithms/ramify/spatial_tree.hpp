@@ -18,8 +18,7 @@
 ///           and {.squared = false} for distances instead of their squares.
 /// Stream    each call is ordered after earlier work in environment::stream. The stream and the
 ///           memory of the constructor's environment must outlive the index. A query has its own
-///           environment, of which it uses the stream, and the memory if that is a resource. It
-///           runs on the backend of the index. queries.cuh states what it refuses.
+///           environment, and runs on the backend of the index. It is flat on either route.
 /// Memory    ordinary host memory; on the CUDA backend also pinned, managed or device memory. Host
 ///           memory is copied to the device and back; device and managed memory is used in place.
 ///           Results must not overlap the queries or one another. The tree has its own copy of the
@@ -130,7 +129,7 @@ class spatial_index {
 
   /// Counts the points whose distance to a query is at most `radius`.
   /// \param counts  one count per query
-  /// \param env     its memory: empty, or a resource
+  /// \param env     its memory: spatial_query_scratch_bytes() of <ramify/spatial_tree.cuh>
   /// \throws std::invalid_argument if counts.size() != queries.size(), or radius < 0; cuda_error
   run_report radius_count(std::span<const point> queries, Real radius,
                           std::span<std::uint32_t> counts, const spatial_query_options& options,
@@ -144,7 +143,7 @@ class spatial_index {
 
   /// Lists the points whose distance to a query is at most `radius`. Their order depends only on
   /// the points of the index.
-  /// \param env  its memory: empty, or a resource
+  /// \param env  its memory: radius_list_scratch_bytes()
   /// \throws std::invalid_argument if radius < 0; cuda_error
   [[nodiscard]] neighbor_lists radius_list(std::span<const point> queries, Real radius,
                                            const spatial_query_options& options,
@@ -161,7 +160,7 @@ class spatial_index {
   /// are counted: if counts[i] exceeds the capacity, the row is not complete.
   /// \param ids     one row of `capacity` ids per query
   /// \param counts  one count per query
-  /// \param env     its memory: empty, or a resource
+  /// \param env     its memory: spatial_query_scratch_bytes()
   /// \return a report with the number of rows that are not complete
   /// \throws std::invalid_argument if a result has another size, or radius < 0, or capacity == 0;
   ///         cuda_error
@@ -181,7 +180,7 @@ class spatial_index {
   /// fewer than k points, the rest of a row is no_neighbor and infinity.
   /// \param ids         one row of k ids per query
   /// \param distances2  one row of k squared distances per query, or distances: see options.squared
-  /// \param env         its memory: empty, or a resource
+  /// \param env         its memory: spatial_query_scratch_bytes()
   /// \throws std::invalid_argument if a result does not have k elements per query, or k == 0;
   ///         cuda_error
   run_report nearest(std::span<const point> queries, std::size_t k, std::span<std::uint32_t> ids,
@@ -196,7 +195,7 @@ class spatial_index {
 
   /// Finds the k nearest neighbors of every point of the index, as nearest() does. Row i belongs to
   /// point i. With `exclude_self` a point is not its own neighbor; copies of it are neighbors.
-  /// \param env  its memory: empty, or a resource
+  /// \param env  its memory is not used
   /// \throws std::invalid_argument if a result does not have k elements per point, or k == 0;
   ///         cuda_error
   run_report all_nearest_neighbors(std::size_t k, bool exclude_self, std::span<std::uint32_t> ids,
@@ -216,7 +215,7 @@ class spatial_index {
   ///                    border point has the least label of the core points in its ball; noise:
   ///                    no_cluster
   /// \param min_points  in the ball around a core point, itself included; 1: friends of friends
-  /// \param env         its memory: empty, or a resource
+  /// \param env         its memory: find_clusters_scratch_bytes()
   /// \throws std::invalid_argument if labels does not have one element per point, or radius < 0, or
   ///         min_points == 0; cuda_error
   spatial_cluster_report find_clusters(Real radius, std::span<std::uint32_t> labels,

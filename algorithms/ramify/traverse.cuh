@@ -134,7 +134,7 @@ traverse_result<Value> traverse(const Node& root, const Expand& expand, const Vi
                                 const Reduce& reduce, const Value& identity,
                                 const traverse_options& options, const environment& env = {}) {
   if constexpr (detail::traverse::checked_types<Node, Expand, Visit, Reduce, Value>::are_valid) {
-    return traverse_async(root, expand, visit, reduce, identity, options, detail::by_get(env))
+    return traverse_async(root, expand, visit, reduce, identity, options, detail::waiting(env))
         .get();
   }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sorts that return before they are complete, failing launches, loops of graphs, and sorts that a
 // graph has captured.
-#include <bit>
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
@@ -27,6 +26,7 @@ using ramify::quicksort_report;
 using ramify::quicksort_strategy;
 using ramify::route;
 using tests::call_for;
+using tests::hidden_from_the_sample;
 using tests::make_input;
 using tests::names;
 using tests::page;
@@ -40,20 +40,6 @@ using key = std::uint32_t;
 
 // Pages are large, so sample sort has few buckets and this number of pages takes several levels.
 constexpr std::size_t pages = 2'000;
-
-/// Returns keys for which the host expects one level, but which need more. The sampled keys are the
-/// smallest, so nearly all others are in one bucket.
-tests::oracle<key> hidden_from_the_sample(std::uint64_t seed) {
-  using tuning = ramify::detail::quicksort::sample_sort_tuning<key, ramify::no_value>;
-  constexpr unsigned n = 200'000;  // more than a small root on a GPU
-  constexpr unsigned sample = 8 * std::bit_ceil(n / tuning::small_bucket_size + 1);
-  auto keys = common::make_ranks(distribution::uniform, n, seed);
-  for (auto& k : keys) k |= 1u << 31;
-  for (unsigned i = 0; i < sample; ++i) {
-    keys[ramify::detail::quicksort::sample_position({0, n}, i, sample)] &= ~(1u << 31);
-  }
-  return tests::oracle<key>(std::move(keys));
-}
 
 /// Sorts keys with the header template and checks them.
 template <class Key>

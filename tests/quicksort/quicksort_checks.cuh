@@ -4,6 +4,7 @@
 /// \file
 /// Sorts on the backend that a test source is compiled for, checked against std::sort.
 
+#include <bit>
 #include <boost/test/unit_test.hpp>
 #include <cstdint>
 #include <ramify/quicksort.cuh>
@@ -153,6 +154,20 @@ void expect_sorted(const oracle<Key>& input, const sort_call& call) {
     BOOST_TEST(input.check(keys, values) == "");
     BOOST_TEST(slots_left_in_use() == 0u);
   }
+}
+
+/// Returns keys for which the host expects one level, but which need more. The sampled keys are the
+/// smallest, so nearly all others are in one bucket.
+inline oracle<std::uint32_t> hidden_from_the_sample(std::uint64_t seed) {
+  using tuning = ramify::detail::quicksort::sample_sort_tuning<std::uint32_t, ramify::no_value>;
+  constexpr unsigned n = 200'000;  // more than a small root on a GPU
+  constexpr unsigned sample = 8 * std::bit_ceil(n / tuning::small_bucket_size + 1);
+  auto keys = common::make_ranks(common::distribution::uniform, n, seed);
+  for (auto& k : keys) k |= 1u << 31;
+  for (unsigned i = 0; i < sample; ++i) {
+    keys[ramify::detail::quicksort::sample_position({0, n}, i, sample)] &= ~(1u << 31);
+  }
+  return oracle<std::uint32_t>(std::move(keys));
 }
 
 template <class Key>

@@ -55,6 +55,7 @@ struct counting_run final : detail::started_run<counting_report> {
 /// A run that a graph has captured. get() returns the number of its calls.
 struct captured_run final : detail::runtime::pending_run<int> {
   captured_run() : pending_run("captured", true) {}
+  void settle() noexcept override {}
   int get() override { return ++calls; }
   int calls = 0;
 };

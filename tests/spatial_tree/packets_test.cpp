@@ -139,7 +139,7 @@ BOOST_DATA_TEST_CASE(every_random_schedule, data::xrange(tests::random_schedules
        run_queries<tests::f3>(points, queries, 0.5f, as_given)));
 }
 
-// The scratch memory shows whether the queries were sorted.
+// The scratch memory shows whether the queries were sorted: only then it has that of the sort.
 BOOST_AUTO_TEST_CASE(queries_are_sorted_if_those_of_a_warp_are_far_apart) {
   const auto points = tests::make_cloud<float, 3>(cloud::filled_box, 2'000, 1);
   const auto on_device = upload_points<float, 3>(points);
@@ -149,8 +149,12 @@ BOOST_AUTO_TEST_CASE(queries_are_sorted_if_those_of_a_warp_are_far_apart) {
     return radius_count(tree.view(), queries, points.size(), 0.1f, counts.data(),
                         {.sort = sort, .ball_method = query_method::packets});
   };
+  const std::size_t with_sort = ramify::spatial_query_scratch_bytes<float, 3>(
+      points.size(), {.ball_method = query_method::packets});
   const auto is_sorted = [&](const ramify::point<float, 3>* queries) {
-    return count(queries, true).scratch_bytes > 2 * sizeof(std::uint32_t) * points.size();
+    const std::size_t bytes = count(queries, true).scratch_bytes;
+    BOOST_TEST(bytes <= with_sort);
+    return bytes == with_sort;
   };
   BOOST_TEST(count(on_device.data(), false).host_grids == 2u);
   BOOST_TEST(count(tree.view().points, true).host_grids == 3u);  // also computes the codes

@@ -242,28 +242,18 @@ BOOST_AUTO_TEST_CASE(a_query_refuses_a_tree_that_may_be_incomplete) {
   (void)run.get();
 }
 
-BOOST_AUTO_TEST_CASE(a_query_refuses_what_it_does_not_use) {
+BOOST_AUTO_TEST_CASE(a_query_takes_any_route_and_loop) {
   const auto points = tests::make_cloud<float, 3>(cloud::filled_box, 100, 1);
   const auto on_device = tests::upload_points<float, 3>(points);
   const ramify::spatial_tree tree(on_device.data(), points.size());
   const device_buffer<std::uint32_t> counts(100, nullptr);
-  const auto expect = [&](const environment& env, const char* what) {
-    BOOST_CHECK_EXCEPTION(
-        (void)radius_count(tree.view(), on_device.data(), points.size(), 1, counts.data(), env),
-        std::invalid_argument, names(what));
-  };
-  const auto memory = memory_for(100, {});
-  ramify::launch_trace trace;
-  expect({.memory = memory}, "radius_count: environment.memory is memory");
-  expect({.route = route::device}, "radius_count: environment.route is device");
-  expect({.trace = &trace}, "radius_count: environment.trace is not null");
-  expect({.pending_launches = 64}, "radius_count: environment.pending_launches is not 0");
-  if (RAMIFY_ON_CUDA) {
-    expect({.flat_loop = ramify::flat_loop::graph}, "radius_count: environment.flat_loop is graph");
+  for (const route wanted : ramify::all_choices<route>()) {
+    for (const auto loop : {ramify::flat_loop::automatic, ramify::flat_loop::host}) {
+      const auto report = radius_count(tree.view(), on_device.data(), points.size(), 1,
+                                       counts.data(), {.route = wanted, .flat_loop = loop});
+      BOOST_TEST(report.taken == route::flat);
+    }
   }
-  const auto report = radius_count(tree.view(), on_device.data(), points.size(), 1, counts.data(),
-                                   {.route = route::flat, .flat_loop = ramify::flat_loop::host});
-  BOOST_TEST(report.taken == route::flat);
 }
 
 #if RAMIFY_ON_CUDA
@@ -339,18 +329,21 @@ BOOST_AUTO_TEST_CASE(a_capture_that_is_not_possible_is_refused) {
                         names("cannot capture steps that the host launches"));
 }
 
-BOOST_AUTO_TEST_CASE(a_graph_cannot_capture_a_query) {
+BOOST_AUTO_TEST_CASE(a_graph_cannot_capture_a_query_that_waits) {
   const ramify::host_stream stream;
   const auto points =
       tests::upload_points<float, 3>(tests::make_cloud<float, 3>(cloud::filled_box, 100, 1));
   const ramify::spatial_tree tree(points.data(), 100);
   const device_buffer<std::uint32_t> counts(100, nullptr);
+  const device_buffer<std::byte> memory(ramify::spatial_query_scratch_bytes<float, 3>(100),
+                                        nullptr);
   const auto capture = [&] {
     const ramify::captured_graph graph(stream.get(), [&] {
-      (void)radius_count(tree.view(), points.data(), 100, 1, counts.data(), {.stream = stream});
+      (void)radius_count(tree.view(), points.data(), 100, 1, counts.data(),
+                         {.stream = stream, .memory = memory});
     });
   };
-  BOOST_CHECK_EXCEPTION(capture(), ramify::unavailable, names("cannot capture a query"));
+  BOOST_CHECK_EXCEPTION(capture(), std::logic_error, names("the stream is being captured"));
 }
 
 #endif

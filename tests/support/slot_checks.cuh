@@ -21,11 +21,12 @@ inline unsigned slots_in_use() {
   return count;
 }
 
-/// Occupies all slots under a pending-launch limit for a scope.
+/// Occupies all slots but `left` under a pending-launch limit for a scope.
 class all_slots_taken {
  public:
-  explicit all_slots_taken(std::size_t pending_launch_limit) : lease_(pending_launch_limit) {
-    set(lease_.slots().allowed);
+  explicit all_slots_taken(std::size_t pending_launch_limit, unsigned left = 0)
+      : lease_(pending_launch_limit) {
+    set(lease_.slots().allowed - left);
   }
   ~all_slots_taken() { set(0); }
   all_slots_taken(const all_slots_taken&) = delete;

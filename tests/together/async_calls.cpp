@@ -55,6 +55,10 @@ std::vector<async_call> calls_of_all_families(const arrays& a) {
   const auto add = [&](const std::string& name, std::size_t scratch_bytes, const auto& start) {
     all.push_back(row(name, scratch_bytes, start));
   };
+  const auto add_flat = [&](const std::string& name, std::size_t scratch_bytes, const auto& start) {
+    add(name, scratch_bytes, start);
+    all.back().has_route = false;
+  };
   for (const auto strategy : all_choices<quicksort_strategy>()) {
     const quicksort_options options{.strategy = strategy};
     add("quicksort, " + std::string(to_string(strategy)),
@@ -86,6 +90,7 @@ std::vector<async_call> calls_of_all_families(const arrays& a) {
         [&a, view, options](const auto& env) {
           return mandelbrot_async(view, a.dwells.data(), options, env);
         });
+    all.back().has_route = method != mandelbrot_method::exhaustive;
   }
   add("rooted_tree", rooted_tree_scratch_bytes(a.tree(), {.levels = a.labels.data()}),
       [&a](const auto& env) {
@@ -105,12 +110,36 @@ std::vector<async_call> calls_of_all_families(const arrays& a) {
       [&a](const auto& env) { return pagerank_async(a.graph(), a.ranks.data(), env); });
   add("spatial_tree", spatial_tree_scratch_bytes<float, 3>(n),
       [&a](const auto& env) { return spatial_tree_async(a.points.data(), n, env); });
+  const auto tree = std::make_shared<spatial_tree<float, 3>>(a.points.data(), n);
+  const std::size_t query_bytes = spatial_query_scratch_bytes<float, 3>(n);
+  add_flat("radius_count", query_bytes, [&a, tree](const auto& env) {
+    return radius_count_async(tree->view(), a.points.data(), n, 2, a.ids.data(), env);
+  });
+  add_flat("radius_rows", query_bytes, [&a, tree](const auto& env) {
+    return radius_rows_async(tree->view(), a.points.data(), n, 2,
+                             {1, a.ids.data(), a.values.data()}, env);
+  });
+  add_flat("nearest", query_bytes, [&a, tree](const auto& env) {
+    return nearest_async(tree->view(), a.points.data(), n, 1, a.ids.data(), a.distances.data(),
+                         env);
+  });
+  add_flat("all_nearest_neighbors", 0, [&a, tree](const auto& env) {
+    return all_nearest_neighbors_async(tree->view(), 1, true, a.ids.data(), a.distances.data(),
+                                       env);
+  });
+  add_flat("find_clusters", find_clusters_scratch_bytes(n), [&a, tree](const auto& env) {
+    return find_clusters_async(tree->view(), 2, a.ids.data(), 1, env);
+  });
+  // A graph cannot capture it.
+  add_flat("radius_list", 0, [&a, tree](const auto& env) {
+    return radius_list_async(tree->view(), a.points.data(), n, 2, env);
+  });
   add("barnes_hut", barnes_hut_scratch_bytes<float>(n), [&a](const auto& env) {
     // The run keeps what it needs of the object.
     return barnes_hut<float>().accelerations_async(a.points.data(), a.masses.data(), n,
                                                    a.forces.data(), nullptr, env);
   });
-  add("direct_gravity", direct_gravity_scratch_bytes(), [&a](const auto& env) {
+  add_flat("direct_gravity", direct_gravity_scratch_bytes(), [&a](const auto& env) {
     return direct_gravity_async<float>(a.points.data(), a.masses.data(), n, a.forces.data(),
                                        nullptr, env);
   });
@@ -144,6 +173,18 @@ std::vector<async_call> calls_without_work(const arrays& a) {
       row("pagerank", 0, [](const environment& env) { return pagerank_async({}, nullptr, env); }),
       row("spatial_tree", 0,
           [&a](const environment& env) { return spatial_tree_async(a.points.data(), 0, env); }),
+      row("nearest", 0,
+          [](const environment& env) {
+            return nearest_async<float, 3>({}, nullptr, 0, 1, nullptr, nullptr, env);
+          }),
+      row("all_nearest_neighbors", 0,
+          [](const environment& env) {
+            return all_nearest_neighbors_async<float, 3>({}, 1, true, nullptr, nullptr, env);
+          }),
+      row("find_clusters", 0,
+          [](const environment& env) {
+            return find_clusters_async<float, 3>({}, 1, nullptr, 1, env);
+          }),
       row("barnes_hut", 0,
           [&a](const environment& env) {
             return barnes_hut<float>().accelerations_async(a.points.data(), a.masses.data(), 0,

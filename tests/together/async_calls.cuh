@@ -81,6 +81,7 @@ struct async_call {
   std::string name;
   std::size_t scratch_bytes;  ///< of handed-in memory; 0: the call takes none
   std::function<any_run(const environment&)> start;
+  bool has_route = true;  ///< false: the call has nothing to launch from a kernel
 };
 
 /// Returns the calls of all families. `a` must outlive them.

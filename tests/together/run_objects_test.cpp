@@ -74,10 +74,7 @@ BOOST_AUTO_TEST_CASE(the_route_and_the_loop_of_the_environment_are_taken) {
       if (taken == route::device && !device_launch_available) continue;
       const run_report report = call.start({.route = taken, .flat_loop = flat_loop::host})();
       BOOST_TEST((report.looped_by != flat_loop::graph));
-      // These have nothing to launch from a kernel.
-      const bool has_choice =
-          call.name != "direct_gravity" && call.name != "mandelbrot, exhaustive";
-      if (has_choice) BOOST_TEST(report.taken == taken);
+      if (call.has_route) BOOST_TEST(report.taken == taken);
     }
   });
 }
@@ -163,9 +160,7 @@ BOOST_AUTO_TEST_CASE(graphs_capture_runs) {
           const auto capture = [&] {
             return captured_graph(stream.get(), [&] { run = call.start(env); });
           };
-          const bool has_steps =
-              call.name != "direct_gravity" && call.name != "mandelbrot, exhaustive";
-          if (by_host && wanted == route::flat && has_steps) {
+          if (by_host && wanted == route::flat && call.has_route) {
             BOOST_CHECK_EXCEPTION((void)capture(), unavailable, names("a graph cannot capture"));
             continue;
           }
@@ -173,7 +168,7 @@ BOOST_AUTO_TEST_CASE(graphs_capture_runs) {
           for (int launches = 0; launches < 2; ++launches) {
             graph.launch(stream.get());
             const run_report report = (*run)();
-            if (by_host && has_steps) BOOST_TEST(report.taken == route::device);
+            if (by_host && call.has_route) BOOST_TEST(report.taken == route::device);
             BOOST_TEST(tests::slots_in_use() == 0u);
           }
         }

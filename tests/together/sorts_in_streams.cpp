@@ -86,10 +86,6 @@ struct write_number {
   }
 };
 
-struct plus {
-  __host__ __device__ word operator()(word a, word b) const { return a + b; }
-};
-
 stream_call traversal_of(const std::string& name, const numbered_tree& tree,
                          const traverse_options& options) {
   const auto any = [](std::mt19937& random) { return static_cast<word>(random()); };

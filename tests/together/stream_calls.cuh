@@ -28,6 +28,10 @@ using tests::any_run_of;
 using word = std::uint32_t;
 using word_array = device_buffer<word>;
 
+struct plus {
+  __host__ __device__ word operator()(word a, word b) const { return a + b; }
+};
+
 /// Returns the elements of an array of words as a type of the same size, or of twice the size.
 template <class T>
 [[nodiscard]] T* elements(const word_array& array) {

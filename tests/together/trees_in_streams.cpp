@@ -12,10 +12,6 @@ namespace {
 
 using index = std::int32_t;
 
-struct plus {
-  __host__ __device__ word operator()(word a, word b) const { return a + b; }
-};
-
 // ---- forests ----
 
 /// Returns a forest in which the parent of a node is up to `back` nodes before it.

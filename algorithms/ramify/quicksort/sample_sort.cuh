@@ -128,6 +128,18 @@ unsigned sample_sort_context<Key, Value, Compare>::launch_ahead(Grids& grids) co
   return levels;
 }
 
+/// Launches the grid that follows the grids of the device route in the stream. It finishes the sort
+/// if the kernels could not launch all steps, and otherwise ends at once. It begins after all grids
+/// that kernels have launched, which programmatic dependent launch does not promise.
+template <class Key, class Value, class Compare>
+template <class Grids>
+void sample_sort_context<Key, Value, Compare>::launch_rest(Grids& grids) const {
+  if (this->root_is_small()) return;
+  grids(sample_sort_leaves<sample_sort_context>,
+        {this->sizes.blocks, tuning::leaf_threads, this->sizes.leaf_bytes}, *this,
+        sample_sort_work{work_source::rest}, level_on_device);
+}
+
 #if RAMIFY_ON_CUDA
 /// Launches a step of any size below the root, in kernels that read its level and its size.
 template <class Key, class Value, class Compare>

@@ -47,10 +47,11 @@ struct sample_sort_counts {
 struct sample_sort_state {
   unsigned long long segments[2];  ///< of the level lists, which alternate: tasks << 32 | blocks
   sample_sort_counts found;
-  sample_sort_counts due;           ///< found by the levels that are complete
-  sample_sort_counts launched;      ///< by the steps that are complete
-  unsigned long long merge_sorted;  ///< long leaves that had reached the depth limit
-  unsigned level;                   ///< the next level
+  sample_sort_counts due;       ///< found by the levels that are complete
+  sample_sort_counts launched;  ///< by the steps that are complete
+  /// Long leaves that had reached the depth limit, and segments that a leaf grid has sorted.
+  unsigned long long merge_sorted;
+  unsigned level;  ///< the next level
 
   /// Returns the count of the next level. The comparison is deliberate: an index known only at run
   /// time would put a copy of the state into local memory.
@@ -162,7 +163,8 @@ struct sample_sort_context : chain_link, sample_sort_memory<typename Compare::co
   static constexpr bool releases_slots = true;
 
   double_buffer<Key, Value> buffers;
-  Compare compare;  ///< a sort_order
+  Compare compare;         ///< a sort_order
+  bool completes = false;  ///< the last leaf grid in the stream finishes the sort from any state
 
   [[nodiscard]] __host__ __device__ bool finished(const sample_sort_state& now) const {
     return now.segments_due() == 0 && now.launched == now.due;
@@ -176,8 +178,8 @@ struct sample_sort_context : chain_link, sample_sort_memory<typename Compare::co
   [[nodiscard]] __host__ __device__ bool root_is_small() const {
     return this->sizes.small.chunk != 0;
   }
-  /// Returns whether launch_ahead() launches the whole sort.
-  [[nodiscard]] bool is_complete_ahead() const { return root_is_small(); }
+  /// Returns whether the grids that the host puts into the stream finish the whole sort.
+  [[nodiscard]] bool is_complete_ahead() const { return root_is_small() || completes; }
   [[nodiscard]] bool has_no_state() const { return root_is_small(); }
 
   // sample_sort.cuh defines these functions.
@@ -185,6 +187,8 @@ struct sample_sort_context : chain_link, sample_sort_memory<typename Compare::co
   __host__ __device__ void launch_step(const sample_sort_state& now, Grids& grids) const;
   template <class Grids>
   unsigned launch_ahead(Grids& grids) const;
+  template <class Grids>
+  void launch_rest(Grids& grids) const;
 #if RAMIFY_ON_CUDA  // the CPU executor has no graphs
   template <class Grids>
   void launch_repeated(const sample_sort_state&, Grids& grids) const;

@@ -54,6 +54,7 @@ class sample_sort_run {
   /// would take a part of so short a run.
   static void choose_route(run_setup& setup, std::size_t n, const quicksort_options&) {
     setup.prefer_host("too few levels for a graph to pay");
+    setup.completes_without_loop = true;
     if (is_small(n)) {
       setup.choose_route(slots_needed, route_choice{route::flat,
                                                     "the host launches all grids of a "
@@ -113,7 +114,9 @@ class sample_sort_run {
              const quicksort_options&, const loop_choice& loop) {
     small_root_plan& small = memory_.sizes.small;
     if (small.passes > 0) memory_.sizes.serialization = device_sizes().serialization;
-    chain_.emplace(control, context{{}, memory_, buffers, compare}, loop);
+    const bool completes =
+        control.needs_completion() && (control.on_device_route() || loop.wanted == flat_loop::host);
+    chain_.emplace(control, context{{}, memory_, buffers, compare, completes}, loop);
     if (control.on_device_route()) {
       // The host launches the first step, whose grids write the state. Kernels launch the others.
       sample_sort_state first{};

@@ -59,7 +59,12 @@ struct packet_of {
 /// If Pass::total is not a member, nothing is counted.
 template <bool by_packets, class Real, int dim, class Metric, class Pass>
 __global__ void visit_balls(spatial_tree_view<Real, dim> tree, query_batch<Real, dim> batch,
-                            Metric metric, Real radius2, Pass pass) {
+                            query_metric<Real, Metric> of_call, Pass pass, trace_ticket trace) {
+  const traced here(trace, __func__);
+  if (!of_call.applies()) return;
+  const query_metric<Real, Metric> balls = of_call.of_balls();
+  const Metric& metric = balls.metric;
+  const Real radius2 = balls.radius2;
   using packet = packet_of<Real, dim, decltype(pass.visitor(0))>;
   __shared__ std::conditional_t<by_packets, typename packet::memory, char>
       shared[by_packets ? packets_of_block : 1];

@@ -106,15 +106,23 @@ void launch_find_bounds(const point<Real, dim>* points, std::size_t n,
         "checking the points");
 }
 
+/// Checks the result of find_bounds().
+/// \throws std::invalid_argument naming the first point that is not finite
+template <class Real, int dim>
+void check_finite(const point_bounds<Real, dim>& found, const std::string& name) {
+  if (found.first_nonfinite == found.none) return;
+  throw std::invalid_argument(name + "[" + std::to_string(found.first_nonfinite) +
+                              "] has a coordinate that is NaN or infinite");
+}
+
 /// Returns the result of find_bounds(). Waits for `stream`.
 /// \throws std::invalid_argument naming the first point that is not finite; cuda_error
 template <class Real, int dim>
 point_bounds<Real, dim> read_checked_bounds(const point_bounds<Real, dim>* partial,
                                             const char* name, cudaStream_t stream) {
   const auto found = read_back(partial, stream, "reading the bounds of the points");
-  if (found.first_nonfinite == found.none) return found;
-  throw std::invalid_argument(std::string(name) + "[" + std::to_string(found.first_nonfinite) +
-                              "] has a coordinate that is NaN or infinite");
+  check_finite(found, name);
+  return found;
 }
 
 }  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD

@@ -164,6 +164,8 @@ class build_run final
     return ramify::spatial_tree<Real, dim>(std::move(result));
   }
 
+  void read_ahead() override { stages_->control().read_ahead(); }
+
   [[nodiscard]] cudaStream_t stream() const { return this->choices.stream; }
   [[nodiscard]] const sort_scratch<Real, dim>& sorted() const { return this->parts.sorted; }
 

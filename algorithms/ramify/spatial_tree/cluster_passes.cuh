@@ -53,7 +53,8 @@ struct cluster_search {
 /// Unites the points of each dense node whose parent is not dense. One warp for 32 nodes, whose
 /// lanes write the points of one node after the other.
 template <class Search>
-__global__ void merge_dense_nodes(Search search) {
+__global__ void merge_dense_nodes(Search search, trace_ticket trace) {
+  const traced here(trace, __func__);
   const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
   const auto& tree = search.tree;
   const auto& node = tree.nodes[i < tree.node_count ? i : 0];
@@ -178,7 +179,8 @@ struct cluster_pass {
 
 /// Computes the least id of each set of core points, and counts the sets. One thread for a point.
 template <class Search>
-__global__ void find_least_ids(Search search) {
+__global__ void find_least_ids(Search search, trace_ticket trace) {
+  const traced here(trace, __func__);
   const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
   bool is_root = false;
   if (i < search.tree.point_count && search.is_core(i)) {

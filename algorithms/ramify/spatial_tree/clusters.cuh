@@ -23,7 +23,11 @@
 /// Period     options.period: distances in a periodic box, as for radius_count().
 /// Passes     five grids, in the order of cluster_passes.cuh. No grid launches another. Join: the
 ///            order of the grids in the stream.
-/// Scratch    8 bytes per point. The environment is that of a query (queries.cuh).
+/// Stream     find_clusters_async() puts all grids into environment::stream without waiting. Later
+///            work in the stream sees the complete labels before get(). A graph can capture the
+///            call if memory is handed in.
+/// Scratch    8 bytes per point: find_clusters_scratch_bytes(). The environment is that of a query
+///            (queries.cuh).
 /// Complexity O(n log n + pairs of core points of which no dense node has both), if the balls of
 ///            points without dense nodes have few points. A node is dense if it has min_points
 ///            points and the diagonal of its box is at most the radius.
@@ -32,82 +36,130 @@
 ///            "Fast tree-based algorithms for DBSCAN for low-dimensional data on GPUs", ICPP 2023
 ///            (union-find during the traversal, half of the pairs, dense cells).
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <ramify/spatial_tree/cluster_passes.cuh>
 #include <ramify/spatial_tree/config.hpp>
-#include <ramify/spatial_tree/query_call.cuh>
+#include <ramify/spatial_tree/query_run.cuh>
 #include <type_traits>
 
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
-/// Launches the grids of a search. `call` is over the tree's own points, of which there are some.
-template <class Search>
-void put_cluster_search(query_call& call, const Search& search) {
-  const auto points = call.own_points(search.tree);
-  cluster_counts& counts = *search.counts;
-  const auto run_pass = [&](const auto& pass) {
-    call.run_pass_in(search.metric, search.tree, points, search.radius2, pass);
-  };
-  call.run_each(merge_dense_nodes<Search>, search.tree.node_count, search);
-  run_pass(cluster_pass<core_counter, Search>{search, &counts.core_points});
-  run_pass(cluster_pass<core_linker, Search>{search, &counts.clusters});
-  call.run(find_least_ids<Search>, search);
-  run_pass(cluster_pass<labeler, Search>{search, &counts.noise});
-}
+/// The scratch memory of a search among n points.
+struct cluster_memory {
+  std::uint32_t* parents;
+  std::uint32_t* least_ids;
+  cluster_counts* counts;
+
+  cluster_memory(memory_layout& memory, std::size_t n)
+      : parents(memory.take<std::uint32_t>(n)),
+        least_ids(memory.take<std::uint32_t>(n)),
+        counts(memory.take<cluster_counts>(1)) {}
+};
+
+/// A search for the clusters of the points of a tree, of which there are some.
+template <class Real, int dim>
+class cluster_run final : public memory_run<spatial_cluster_report, cluster_memory> {
+  using base = memory_run<spatial_cluster_report, cluster_memory>;
+
+ public:
+  cluster_run(const query_setup<Real, dim>& setup, Real radius, std::uint32_t min_points,
+              std::uint32_t* labels)
+      : base(setup, setup.n),
+        call_(this->choices, setup, metric_choice(setup.tree, setup.options.period, radius)) {
+    // Parents and least ids become no_cluster.
+    for (std::uint32_t* array : {this->parts.parents, this->parts.least_ids}) {
+      check(cudaMemsetAsync(array, 0xff, setup.n * sizeof *array, call_.stream()),
+            "clearing the clusters");
+    }
+    clear_memory(this->parts.counts, 1, call_.stream(), "clearing the counts of clusters");
+    call_.with_metric([&]<class Metric>(const query_metric<Real, Metric>& chosen) {
+      put(chosen, cluster_search<Real, dim, Metric>{setup.tree,
+                                                    chosen.metric,
+                                                    chosen.radius2,
+                                                    min_points,
+                                                    {this->parts.parents},
+                                                    this->parts.least_ids,
+                                                    labels,
+                                                    this->parts.counts});
+    });
+    this->complete_in_stream();
+  }
+
+ private:
+  template <class Metric, class Search>
+  void put(const query_metric<Real, Metric>& metric, const Search& search) {
+    cluster_counts& counts = *search.counts;
+    const auto run_pass = [&](const auto& pass) { call_.run_pass_in(metric, pass); };
+    call_.run_each(merge_dense_nodes<Search>, search.tree.node_count, search);
+    run_pass(cluster_pass<core_counter, Search>{search, &counts.core_points});
+    run_pass(cluster_pass<core_linker, Search>{search, &counts.clusters});
+    call_.run(find_least_ids<Search>, search);
+    run_pass(cluster_pass<labeler, Search>{search, &counts.noise});
+  }
+
+  spatial_cluster_report finish() override {
+    const cluster_counts found =
+        read_back(this->parts.counts, call_.stream(), "reading the counts of clusters");
+    return {call_.finish(this->memory.scratch.size()), found.clusters, found.core_points,
+            found.noise};
+  }
+
+  query_call<Real, dim> call_;
+};
 
 }  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// Finds the clusters of the points of the tree: friends of friends, or DBSCAN clusters.
+/// Returns the memory that find_clusters() needs for a tree of n points if it is handed in, in
+/// bytes.
+[[nodiscard]] inline std::size_t find_clusters_scratch_bytes(std::size_t n) {
+  return n == 0 ? 0 : layout_bytes<detail::spatial_tree::cluster_memory>(n);
+}
+
+/// Starts to find the clusters of the points of the tree: friends of friends, or DBSCAN clusters.
 /// \param radius      of all balls, 0 or more: the linking length
 /// \param labels      one label per point, in the caller's order, in device memory: the least index
 ///                    of a core point of the cluster, or no_cluster
 /// \param min_points  of the ball around a core point, itself included; 1 or more. With 1, clusters
 ///                    are the friends of friends.
 /// \param options     only ball_method and period are read
-/// \param env         its memory: empty, or a resource
-/// Waits for the stream.
-/// \throws std::invalid_argument, cuda_error
+/// \param env         its memory: find_clusters_scratch_bytes()
+/// \throws std::invalid_argument, unavailable, cuda_error
+template <class Real, int dim>
+async_run<spatial_cluster_report> find_clusters_async(const spatial_tree_view<Real, dim>& tree,
+                                                      std::type_identity_t<Real> radius,
+                                                      std::uint32_t* labels,
+                                                      std::uint32_t min_points,
+                                                      const spatial_query_options& options,
+                                                      const environment& env = {}) {
+  namespace internal = detail::spatial_tree;
+  detail::check_field(min_points >= 1, "find_clusters: min_points", min_points, "1 or more");
+  const internal::query_setup setup("find_clusters", tree, tree.point_count, options, env);
+  setup.check_radius(radius);
+  setup.check_array(labels, "labels");
+  if (setup.n == 0) {
+    return run_without_work(setup, spatial_cluster_report{}, internal::without_queries);
+  }
+  return std::make_unique<internal::cluster_run<Real, dim>>(setup, radius, min_points, labels);
+}
+template <class Real, int dim>
+auto find_clusters_async(const spatial_tree_view<Real, dim>& tree,
+                         std::type_identity_t<Real> radius, std::uint32_t* labels,
+                         std::uint32_t min_points = 1, const environment& env = {}) {
+  return find_clusters_async(tree, radius, labels, min_points, spatial_query_options{}, env);
+}
+
+/// Finds the clusters of the points of the tree: find_clusters_async() and get().
+/// \throws std::invalid_argument, unavailable, cuda_error
 template <class Real, int dim>
 spatial_cluster_report find_clusters(const spatial_tree_view<Real, dim>& tree,
                                      std::type_identity_t<Real> radius, std::uint32_t* labels,
                                      std::uint32_t min_points, const spatial_query_options& options,
                                      const environment& env = {}) {
-  namespace internal = detail::spatial_tree;
-  detail::check_field(min_points >= 1, "find_clusters: min_points", min_points, "1 or more");
-  const std::size_t n = tree.point_count;
-  internal::query_call call("find_clusters", tree, n, options, env);
-  call.check_radius(radius);
-  call.check_result(labels, "labels");
-  internal::cluster_counts found{};
-  if (n > 0) {
-    const auto parents = call.allocate<std::uint32_t>(n);
-    const auto least_ids = call.allocate<std::uint32_t>(n);
-    const auto counts = call.allocate<internal::cluster_counts>(1);
-    // Parents and least ids become no_cluster.
-    for (std::uint32_t* array : {parents.data(), least_ids.data()}) {
-      check(cudaMemsetAsync(array, 0xff, n * sizeof *array, call.stream()),
-            "clearing the clusters");
-    }
-    clear_memory(counts.data(), 1, call.stream(), "clearing the counts of clusters");
-    call.with_ball_metric(tree, radius, [&](const auto& metric, Real radius2) {
-      using metric_type = std::remove_cvref_t<decltype(metric)>;
-      internal::put_cluster_search(
-          call, internal::cluster_search<Real, dim, metric_type>{tree,
-                                                                 metric,
-                                                                 radius2,
-                                                                 min_points,
-                                                                 {parents.data()},
-                                                                 least_ids.data(),
-                                                                 labels,
-                                                                 counts.data()});
-    });
-    found = read_back(counts.data(), call.stream(), "reading the counts of clusters");
-  }
-  spatial_cluster_report report{call.finish(), found.clusters, found.core_points, found.noise};
-  report.scratch_bytes += n * 2 * sizeof(std::uint32_t);
-  return report;
+  return find_clusters_async(tree, radius, labels, min_points, options, detail::waiting(env)).get();
 }
 template <class Real, int dim>
 spatial_cluster_report find_clusters(const spatial_tree_view<Real, dim>& tree,

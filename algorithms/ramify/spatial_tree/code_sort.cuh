@@ -191,26 +191,33 @@ class code_sort {
 
 #endif
 
-/// Sorts the indices of n < 2^32 queries by their codes. Waits for the stream on the CPU executor.
-/// Adds the scratch memory of the sort to a report, and on the CPU executor its grids.
-/// \throws cuda_error
-inline void sort_queries(std::uint32_t* codes, std::uint32_t* order, std::size_t n,
-                         const runtime::run_choices& query, run_report& report) {
+/// Returns the scratch memory of sort_queries() over n queries, in bytes. \throws cuda_error
+[[nodiscard]] inline std::size_t sort_queries_bytes(std::size_t n) {
 #if RAMIFY_ON_CUDA
-  using pairs = radix_sort_scratch<std::uint32_t>;
+  return layout_bytes<radix_sort_scratch<std::uint32_t>>(static_cast<std::uint32_t>(n), 32);
+#else
+  return quicksort_scratch_bytes<std::uint32_t, std::uint32_t>(n);
+#endif
+}
+
+/// Sorts the indices of n < 2^32 queries by their codes. Waits for the stream on the CPU executor.
+/// Adds the grids of the CPU executor to a report. \throws cuda_error
+/// \param memory  sort_queries_bytes(); if it is empty or a resource, the sort allocates it
+inline void sort_queries(std::uint32_t* codes, std::uint32_t* order, std::size_t n,
+                         const runtime::run_choices& query, const memory_ref& memory,
+                         [[maybe_unused]] run_report& report) {
+#if RAMIFY_ON_CUDA
   const auto count = static_cast<std::uint32_t>(n);
   constexpr int bits = 32;
-  const run_memory<pairs> memory(query.given, query.stream, query.algorithm, count, bits);
-  std::size_t bytes = memory.parts.sort.bytes();
-  radix_sort<std::uint32_t>(memory.parts.sort.data(), bytes, {codes, memory.parts.keys},
-                            {order, memory.parts.ids}, count, {0, bits}, query.stream);
-  report.scratch_bytes += memory.scratch.size();
+  const run_memory<radix_sort_scratch<std::uint32_t>> own(memory, query.stream, query.algorithm,
+                                                          count, bits);
+  std::size_t bytes = own.parts.sort.bytes();
+  radix_sort<std::uint32_t>(own.parts.sort.data(), bytes, {codes, own.parts.keys},
+                            {order, own.parts.ids}, count, {0, bits}, query.stream);
 #else
-  environment env = query.of_part(query.given);
+  environment env = query.of_part(memory);
   env.route = route::flat;
-  const auto sorted = quicksort_pairs(codes, order, n, ascending{}, env);
-  report.host_grids += sorted.host_grids;
-  report.scratch_bytes += sorted.scratch_bytes;
+  report.host_grids += quicksort_pairs(codes, order, n, ascending{}, env).host_grids;
 #endif
 }
 

@@ -9,9 +9,9 @@
 /// power of two, the scale, before it is squared. This does not change the rounding, so the results
 /// have the bits that the arithmetic of geometry.cuh would have with exponents of any size.
 ///
-/// The host chooses the metric for each call (metric_choice.cuh). All balls of a call have one
-/// scale, because they have one radius. A search for neighbors has a scale for each query. Each
-/// kernel is compiled for both metrics.
+/// Each call has one metric, which the host or a kernel chooses (metric_choice.cuh). All balls of a
+/// call have one scale, because they have one radius. A search for neighbors has a scale for each
+/// query. Each kernel is compiled for both metrics.
 ///
 /// In a periodic box the distance along an axis is that to the nearest image: min(d, period - d).
 /// The axes are independent and every operation is monotone, so decisions about boxes are valid for
@@ -277,13 +277,6 @@ struct scaled_metric {
     return q;
   }
 };
-
-/// Takes the roots of the squared distances of neighbors. One thread per distance.
-template <class Real>
-__global__ void take_roots(Real* distances2, unsigned long long n) {
-  const auto i = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i < n) distances2[i] = std::sqrt(distances2[i]);
-}
 
 }  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD
 RAMIFY_INT_ARRAY_BOUNDS_END

@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// choose_metric(): the metric of a call over many queries, chosen by the host.
+/// metric_choice: the metric of a call over many queries. The host chooses it, or a kernel writes
+/// the decision to device memory, before the host has read the bounds of the queries.
 ///
 ///     neighbors   plain, if the squares of the greatest difference of two coordinates, of one unit
 ///                 in its last place, and of each nonzero coordinate are in the normal range of
@@ -20,9 +21,11 @@
 #include <cstddef>
 #include <limits>
 #include <ramify/spatial_tree/metric.cuh>
+#include <ramify/spatial_tree/node.cuh>
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
@@ -56,65 +59,129 @@ void check_periods(const periods& period, const box<Real, dim>& points, const st
   }
 }
 
-/// The metric of a call.
-template <class Real, int dim>
-struct chosen_metric {
-  bool is_plain = true;
-  scaled_metric<Real, dim> scaled{};
-  Real radius2 = 0;  ///< of balls, in the metric
+/// The metrics of kernels.
+enum class metric_kind : unsigned { none, plain, scaled };
+
+/// The metric of a call, as the bounds of its queries determine it.
+struct metric_decision {
+  metric_kind kind;  ///< none: some query is not finite, and no result is written
+  int exponent;      ///< of the scale of balls
 };
 
-/// Chooses the metric of calls over queries in one box and points in another one.
+/// One of the metrics, as an argument of kernels, and the radius of balls. If a kernel decides the
+/// metric, the host launches the kernels of both metrics, and one of them ends at once.
+template <class Real, class Metric>
+struct query_metric {
+  static constexpr bool is_plain = std::is_same_v<Metric, plain_metric>;
+
+  Real radius;
+  Real radius2;                    ///< in the metric
+  const metric_decision* decided;  ///< null: the host has chosen this metric
+  Metric metric;
+
+  /// Returns whether the call has this metric.
+  [[nodiscard]] __device__ bool applies() const {
+    return decided == nullptr ||
+           decided->kind == (is_plain ? metric_kind::plain : metric_kind::scaled);
+  }
+  /// Returns this metric with the scale of balls.
+  [[nodiscard]] __device__ query_metric of_balls() const {
+    if constexpr (!is_plain) {
+      if (decided != nullptr) return with_scale(decided->exponent);
+    }
+    return *this;
+  }
+  /// Returns this metric with the scale 2^exponent, or the nearest possible scale.
+  [[nodiscard]] __host__ __device__ query_metric with_scale(int exponent) const {
+    query_metric scaled = *this;
+    scaled.metric = metric.with_scale(exponent);
+    const Real in_metric = radius * scaled.metric.before * scaled.metric.after;
+    scaled.radius2 = in_metric * in_metric;
+    return scaled;
+  }
+};
+
+/// The choice of the metric for queries among the points of a tree. It is an argument of kernels.
 template <class Real, int dim>
 class metric_choice {
  public:
-  /// \param least_nonzero  the least magnitude of a coordinate, of those that are not 0
-  metric_choice(const box<Real, dim>& queries, const box<Real, dim>& points, Real least_nonzero,
-                const periods& period)
-      : has_tiny_(least_nonzero < std::ldexp(Real{1}, range::least)) {
+  /// The choice for nearest neighbors. Each query determines its scale: see of_query().
+  metric_choice(const spatial_tree_view<Real, dim>& tree, const periods& period)
+      : points_(tree.bounds), least_of_points_(tree.least_nonzero) {
     for (int i = 0; i < dim; ++i) {
       metric_axis<Real>& axis = scaled_.axes[i];
       axis.period = static_cast<Real>(period[static_cast<std::size_t>(i)]);
-      axis.origin = points.lower.x[i];
-      axis.least = points.upper.x[i] - axis.period;
-      axis.greatest = points.lower.x[i] + axis.period;
+      axis.origin = points_.lower.x[i];
+      axis.least = points_.upper.x[i] - axis.period;
+      axis.greatest = points_.lower.x[i] + axis.period;
       is_periodic_ = is_periodic_ || axis.period > 0;
     }
-    reach_ = scaled_.exponent_of_reach(queries, points);
+  }
+  /// The choice for balls with a radius of 0 or more.
+  metric_choice(const spatial_tree_view<Real, dim>& tree, const periods& period, Real radius)
+      : metric_choice(tree, period) {
+    are_balls_ = true;
+    radius_ = radius;
   }
 
-  /// Returns the metric of a search for neighbors. Each query determines its scale: see of_query().
-  [[nodiscard]] chosen_metric<Real, dim> of_neighbors() const {
-    constexpr int least = range::least + std::numeric_limits<Real>::digits;
-    const bool is_plain =
-        !is_periodic_ && !has_tiny_ && least <= reach_ && reach_ <= range::greatest;
-    return {is_plain, scaled_, 0};
+  /// Chooses the metric for queries in a box. `least_nonzero` is the least magnitude of their
+  /// coordinates, of those that are not 0.
+  [[nodiscard]] __host__ __device__ metric_decision of_queries(const box<Real, dim>& queries,
+                                                               Real least_nonzero) const {
+    const int reach = scaled_.exponent_of_reach(queries, points_);
+    const Real smallest = std::ldexp(Real{1}, range::least);
+    bool is_plain = !is_periodic_ && reach <= range::greatest;
+    if (are_balls_) {
+      is_plain = is_plain && radius_ >= smallest;
+    } else {
+      constexpr int least_reach = range::least + std::numeric_limits<Real>::digits;
+      is_plain = is_plain && least_reach <= reach && least_nonzero >= smallest &&
+                 least_of_points_ >= smallest;
+    }
+    if (is_plain) return {metric_kind::plain, 0};
+    return {metric_kind::scaled, are_balls_ ? exponent_of_scale(reach) : 0};
   }
 
-  /// Returns the metric of balls.
-  [[nodiscard]] chosen_metric<Real, dim> of_balls(Real radius) const {
-    const bool is_plain =
-        !is_periodic_ && reach_ <= range::greatest && radius >= std::ldexp(Real{1}, range::least);
-    if (is_plain) return {true, scaled_, radius * radius};
-    const auto scaled = scaled_.with_scale(exponent_of_scale(radius));
-    const Real in_metric = radius * scaled.before * scaled.after;
-    return {false, scaled, in_metric * in_metric};
+  /// Calls use(metric) with the query_metric of a decision of the host.
+  template <class Use>
+  void with(const metric_decision& decision, const Use& use) const {
+    if (decision.kind == metric_kind::plain) {
+      use(plain(nullptr));
+    } else {
+      use(scaled(nullptr).with_scale(decision.exponent));
+    }
+  }
+  /// Calls use(metric) with each query_metric that a kernel may have decided.
+  template <class Use>
+  void with_each(const metric_decision* decided, const Use& use) const {
+    if (!is_periodic_) use(plain(decided));
+    use(scaled(decided));
   }
 
  private:
   using range = square_range<Real>;
+  static constexpr Real greatest = std::numeric_limits<Real>::max();
 
-  [[nodiscard]] int exponent_of_scale(Real radius) const {
-    const bool is_infinite = radius > std::numeric_limits<Real>::max();
-    if (is_periodic_ || is_infinite) return range::greatest - 1 - reach_;
-    // With the largest scale, differences of the least subnormal numbers have squares.
-    return radius > 0 ? -exponent_of(double(radius)) : range::largest_scale;
+  [[nodiscard]] query_metric<Real, plain_metric> plain(const metric_decision* decided) const {
+    return {radius_, radius_ * radius_, decided, {}};
+  }
+  [[nodiscard]] query_metric<Real, scaled_metric<Real, dim>> scaled(
+      const metric_decision* decided) const {
+    return {radius_, 0, decided, scaled_};
   }
 
-  scaled_metric<Real, dim> scaled_{};
-  bool has_tiny_;
+  [[nodiscard]] __host__ __device__ int exponent_of_scale(int reach) const {
+    if (is_periodic_ || radius_ > greatest) return range::greatest - 1 - reach;
+    // With the largest scale, differences of the least subnormal numbers have squares.
+    return radius_ > 0 ? -exponent_of(double(radius_)) : range::largest_scale;
+  }
+
   bool is_periodic_ = false;
-  int reach_ = 0;  // exponent of the greatest difference of coordinates
+  bool are_balls_ = false;
+  Real radius_ = 0;
+  box<Real, dim> points_;
+  Real least_of_points_;
+  scaled_metric<Real, dim> scaled_{};
 };
 
 }  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD

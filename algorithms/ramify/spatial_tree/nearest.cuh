@@ -9,10 +9,12 @@
 /// up to 64 neighbors the distances to 32 to 96 points near the query give a bound before the first
 /// node.
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <ramify/runtime/grid_trace.cuh>
 #include <ramify/spatial_tree/candidates.cuh>
-#include <ramify/spatial_tree/metric.cuh>
+#include <ramify/spatial_tree/metric_choice.cuh>
 #include <ramify/spatial_tree/node.cuh>
 #include <type_traits>
 
@@ -182,12 +184,15 @@ struct nearest_queries : query_batch<Real, dim> {
 /// Writes rows of k ids and k squared distances. Each thread processes one query.
 template <class Real, int dim, class Metric, class Candidates>
 __global__ void nearest_neighbors(spatial_tree_view<Real, dim> tree,
-                                  nearest_queries<Real, dim> batch, Metric metric,
-                                  std::uint32_t* ids, Real* distances2) {
+                                  nearest_queries<Real, dim> batch,
+                                  query_metric<Real, Metric> of_call, std::uint32_t* ids,
+                                  Real* distances2, trace_ticket trace) {
+  const traced here(trace, __func__);
+  if (!of_call.applies()) return;
   const auto i = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i >= batch.n) return;
   constexpr unsigned max_k = Candidates::max_k;
-  const auto mine = batch.template query_of<(max_k > 0)>(tree, metric, i);
+  const auto mine = batch.template query_of<(max_k > 0)>(tree, of_call.metric, i);
   Real limit = infinite<Real>;
   if constexpr (max_k > 0) {
     limit = bound_of_window<max_k>(tree, mine.metric, mine.query, mine.position, mine.excluded,
@@ -201,10 +206,21 @@ __global__ void nearest_neighbors(spatial_tree_view<Real, dim> tree,
   }
 }
 
+/// Takes the roots of the squared distances that nearest_neighbors() has written in the plain
+/// metric. One thread per distance.
+template <class Real>
+__global__ void take_roots(Real* distances2, unsigned long long n,
+                           query_metric<Real, plain_metric> of_call, trace_ticket trace) {
+  const traced here(trace, __func__);
+  if (!of_call.applies()) return;
+  const auto i = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i < n) distances2[i] = std::sqrt(distances2[i]);
+}
+
 /// The kernel of nearest-neighbor queries.
 template <class Real, int dim, class Metric>
-using nearest_kernel = void (*)(spatial_tree_view<Real, dim>, nearest_queries<Real, dim>, Metric,
-                                std::uint32_t*, Real*);
+using nearest_kernel = void (*)(spatial_tree_view<Real, dim>, nearest_queries<Real, dim>,
+                                query_metric<Real, Metric>, std::uint32_t*, Real*, trace_ticket);
 
 /// Returns the kernel with the least of some capacities that holds k candidates. An insertion takes
 /// time for each element of a list.

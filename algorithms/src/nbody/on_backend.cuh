@@ -85,7 +85,7 @@ nbody_report gravity_on(const gravity_arrays<Real>& arrays, const nbody_options&
                     "accelerations");
   const on_device phi(arrays.potentials, n, call, "potentials");
   auto run = nbody::start_gravity<Real>("gravity", {x.data(), m.data(), n, a.data(), phi.data(), n},
-                                        0, options, detail::by_get(env));
+                                        0, options, detail::waiting(env));
   return call.finish(run.get(), a, phi);
 }
 

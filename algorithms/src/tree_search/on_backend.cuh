@@ -16,7 +16,7 @@ traverse_report tree_search_on<this_build>(const uts_parameters& tree,
                                            const traverse_options& options, const environment& env,
                                            uts_counts& counts) {
   facade_call call(env);
-  auto found = ramify::tree_search_async(tree, options, detail::by_get(env)).get();
+  auto found = ramify::tree_search_async(tree, options, detail::waiting(env)).get();
   counts = found.value;
   return call.finish(found.report);
 }

@@ -30,7 +30,8 @@ class pending_run {
 
   /// Called once, after the start of the run. Completes the run if it must be complete for later
   /// work in its stream, and grids in the stream do not do it. get() then returns the result, or
-  /// throws what this call has caught.
+  /// throws what this call has caught. With completion::by_get_at_once, the run may put the copy of
+  /// its state into the stream.
   virtual void settle() noexcept = 0;
 
   /// Waits for the run, completes it, and returns its result. If it has thrown, or if a graph has
@@ -57,8 +58,8 @@ namespace ramify {
 /// get(), too: a kernel launched only some grids of a step, because other users of the
 /// pending-launch pool have exhausted it.
 ///
-/// If it is destroyed before get(), nothing is checked. The destructor waits only if a graph
-/// launches the grids of the flat route, or if the call has set environment::pending_launches.
+/// If it is destroyed before get(), nothing is checked. The destructor waits only with
+/// completion::by_get_at_once, or if the call has set environment::pending_launches.
 template <class Result>
 class [[nodiscard("call get(): it waits, checks and returns the result")]] async_run {
  public:

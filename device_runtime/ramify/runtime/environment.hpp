@@ -43,8 +43,8 @@ struct environment {
   /// after the call sees them. Where the stream cannot complete a run, the call completes it before
   /// it returns, and report.completion_reason states why: on the CPU executor, with a driver
   /// without loops in graphs, with flat_loop::host, with a trace, and for programs without a loop.
-  /// With `by_get`, the results are complete only after get(). Calls that wait do not read this
-  /// field, nor do calls whose results only get() returns.
+  /// With `by_get`, the results are complete only after get(). Calls that wait, and
+  /// calls whose results only get() returns, ignore this field.
   ramify::completion completion = ramify::completion::in_stream;
 };
 
@@ -60,11 +60,19 @@ inline void validate(const environment& env) {
 
 namespace ramify::detail::runtime {
 
-/// Returns the environment of a run whose get() is called before its results are used: `env` with
-/// completion::by_get.
+/// Returns the environment of a run whose results only get() returns: `env` with
+/// completion::by_get. \throws std::invalid_argument for a bad enumerator in `env`
 [[nodiscard]] inline environment by_get(environment env) {
   validate(env);  // the field that is replaced, too
   env.completion = completion::by_get;
+  return env;
+}
+
+/// Returns the environment of a run whose get() is called next: `env` with
+/// completion::by_get_at_once. \throws std::invalid_argument for a bad enumerator in `env`
+[[nodiscard]] inline environment waiting(environment env) {
+  validate(env);
+  env.completion = completion::by_get_at_once;
   return env;
 }
 

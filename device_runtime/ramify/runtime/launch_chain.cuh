@@ -129,6 +129,9 @@ class launch_chain {
     const phase_range range("launch chain: start");
     captured_ = is_being_captured(control_->stream());
     control_->may_hold_slots();
+    if constexpr (requires { program_.has_no_state(); }) {
+      if (program_.has_no_state()) control_->reports_nothing();
+    }
     if (!control_->on_device_route()) {
       // If a loop is likely to launch most steps, it enters the stream now, without a wait.
       const bool prefers_graph =

@@ -42,8 +42,9 @@ enum class flat_loop {
 
 /// When the results of a call whose name ends in _async are complete.
 enum class completion {
-  in_stream,  ///< for all work that enters the stream after the call
-  by_get,     ///< when get() has returned; the stream gets no grids for what is left to launch
+  in_stream,       ///< for all work that enters the stream after the call
+  by_get,          ///< when get() has returned; the stream gets no grids for what is left
+  by_get_at_once,  ///< the same, if get() is called next: the host then waits less
 };
 
 /// The streams into which a grid launches independent children.
@@ -71,7 +72,7 @@ template <class Choice>
   return choice_name(l, {"automatic", "graph", "host"});
 }
 [[nodiscard]] constexpr std::string_view to_string(completion c) {
-  return choice_name(c, {"in_stream", "by_get"});
+  return choice_name(c, {"in_stream", "by_get", "by_get_at_once"});
 }
 [[nodiscard]] constexpr std::string_view to_string(child_streams s) {
   return choice_name(s, {"fire_and_forget", "named"});

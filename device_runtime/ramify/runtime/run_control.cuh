@@ -138,6 +138,20 @@ class run_control {
     if (count > 0 && level > report_.deepest_level) report_.deepest_level = level;
   }
 
+  /// Puts the copy of the next wait() into the stream, so that the host makes this call while the
+  /// grids run. The run must put nothing into the stream before wait(). Does nothing if the kernels
+  /// report nothing. \throws std::logic_error after cudaDeviceReset(); cuda_error
+  void read_ahead() {
+    if (reports_nothing_) return;
+    require_context();
+    copy_seen();
+    reading_ = {seen_->data(), {stream_, context_}};
+  }
+
+  /// States that the kernels of the run launch nothing and report nothing, so that the host only
+  /// waits.
+  void reports_nothing() { reports_nothing_ = true; }
+
   /// Waits for the stream, and copies the counts of the kernels to the report. Returns the progress
   /// of the launch chain. seen() then returns what the run has among the first bytes of its scratch
   /// memory: one copy of them all takes no longer than one of the status.
@@ -145,11 +159,9 @@ class run_control {
   ///         a task list was too short; std::logic_error after cudaDeviceReset(); cuda_error
   detail::chain_progress wait() {
     require_context();
-    const char* const doing = "waiting for the run and reading its status";
-    if (!seen_) seen_ = detail::borrowed<seen_memory>(context_);
-    check(cudaMemcpyAsync(seen_->data(), memory_, seen_bytes_, cudaMemcpyDeviceToHost, stream_),
-          doing);
-    check(cudaStreamSynchronize(stream_), doing);
+    if (reading_ == nullptr) copy_seen();
+    check(cudaStreamSynchronize(stream_), "waiting for the run");
+    static_cast<void>(reading_.release());
     const device_memory seen = this->seen(memory_);
     const run_status& status = seen.status;
     if (seen.progress.held == 0) holds_no_slots();
@@ -234,6 +246,23 @@ class run_control {
     seen_memory() : pinned_buffer(max_seen_bytes) {}
   };
 
+  /// Copies the first bytes of the scratch memory to seen_. Asynchronous. \throws cuda_error
+  void copy_seen() {
+    if (!seen_) seen_ = detail::borrowed<seen_memory>(context_);
+    check(cudaMemcpyAsync(seen_->data(), memory_, seen_bytes_, cudaMemcpyDeviceToHost, stream_),
+          "reading the status of the run");
+  }
+
+  /// Waits for the copy of read_ahead() into memory that another run may use next. A destructor
+  /// must not throw, so it ignores an error, which the next call reports.
+  struct end_of_copy {
+    cudaStream_t stream;
+    detail::context_id made_in;
+    void operator()(std::byte*) const {
+      if (detail::context_exists(made_in)) static_cast<void>(cudaStreamSynchronize(stream));
+    }
+  };
+
   /// Returns the offset of an address in the scratch memory. For an address before it, the offset
   /// wraps to a large number.
   [[nodiscard]] std::uintptr_t seen_offset(const void* address) const {
@@ -242,7 +271,9 @@ class run_control {
 
   device_memory* memory_;
   std::size_t seen_bytes_ = scratch_bytes;
-  detail::borrowed<seen_memory> seen_;  // after the first wait()
+  detail::borrowed<seen_memory> seen_;               // after the first copy
+  std::unique_ptr<std::byte, end_of_copy> reading_;  // not null from read_ahead() to wait()
+  bool reports_nothing_ = false;
   cudaStream_t stream_;
   bool first_grid_clears_;
   bool needs_completion_ = false;

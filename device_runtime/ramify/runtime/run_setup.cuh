@@ -136,25 +136,29 @@ struct run_choices {
   /// (chain_link::clear_status()), or nothing reads them. Must be false for a run with slots,
   /// because the host may release them before that grid has run.
   bool first_grid_clears = false;
+  /// The chain of the run ends with grids that complete it from any state, without a graph's loop.
+  bool completes_without_loop = false;
 
   /// Returns whether the host launches the steps of the flat route one by one.
   [[nodiscard]] bool by_host() const { return loop.wanted == flat_loop::host; }
 
   /// Returns the environment of a run that is a part of this one. It has the limits of this run.
   [[nodiscard]] environment of_part(const memory_ref& memory) const {
+    const bool in_stream = completion == completion::in_stream;
     return {.stream = stream,
             .memory = memory,
             .route = wanted,
             .flat_loop = wanted_loop,
             .trace = trace,
-            .completion = completion};
+            .completion = in_stream ? completion : completion::by_get};
   }
 
   /// Returns why a stream cannot complete a run; empty if it can. \throws cuda_error
   [[nodiscard]] std::string completion_obstacle() const {
-    if (wanted_loop == flat_loop::host) return "environment.flat_loop is host";
+    const bool needs_loop = !completes_without_loop;
+    if (needs_loop && wanted_loop == flat_loop::host) return "environment.flat_loop is host";
     if (trace != nullptr) return "a trace records the grids of the call";
-    return graph_loop_obstacle();
+    return needs_loop ? graph_loop_obstacle() : std::string();
   }
 
   /// Returns whether grids in the stream launch what would otherwise wait for get().

@@ -36,11 +36,12 @@ class started_run : public pending_run<Result> {
       : pending_run<Result>(setup.algorithm, setup.captured), choices(setup) {}
 
   void settle() noexcept final {
-    if (is_complete_in_stream_ || this->captured() || choices.completion == completion::by_get) {
-      return;
-    }
-    is_settled_ = true;
+    if (this->captured() || choices.completion == completion::by_get) return;
+    const bool get_follows = choices.completion == completion::by_get_at_once;
+    if (is_complete_in_stream_ && !get_follows) return;
     try {
+      if (get_follows) return read_ahead();
+      is_settled_ = true;
       result_ = finish();
       if constexpr (std::is_base_of_v<run_report, Result>) {
         state_reason(*result_);
@@ -79,6 +80,8 @@ class started_run : public pending_run<Result> {
  private:
   /// Waits for the run, completes it, and returns its result.
   virtual Result finish() = 0;
+  /// Puts the first copy that finish() waits for into the stream. Optional.
+  virtual void read_ahead() {}
 
   bool is_complete_in_stream_ = false;
   bool is_settled_ = false;       // settle() has completed the run
@@ -140,6 +143,8 @@ class device_run : public started_run<Result> {
     control.report().scratch_bytes = scratch.size();
     return control.report();
   }
+
+  void read_ahead() override { control.read_ahead(); }
 
   scratch_space scratch;
   memory_layout memory;
