@@ -25,21 +25,26 @@
 /// Stream         The sort is ordered with all other work in the stream. quicksort_async() returns
 ///                without waiting, except that the first automatic route on a GPU measures launches
 ///                (see choose_route()). Work that enters the stream after the call sees the sorted
-///                keys. Unless the root is small, a loop in a graph follows the sort in the stream.
-///                It launches work for which a kernel found no launch slot and, on the flat route,
-///                the levels of sample_sort beyond the expected ones and all levels of binary below
-///                the root. get() waits for the stream and reports. Where the stream cannot
-///                complete a sort (environment::completion), the call waits. With
-///                completion::by_get, get() launches that work, and the sort is complete only after
-///                get().
+///                keys. sample_sort merge-sorts segments that its levels have left, for want of
+///                launch slots or because more levels are necessary than expected: on the flat
+///                route in its leaf grid, on the device route in a grid that usually ends at once.
+///                For binary, a loop in a graph launches what is left; where there can be none
+///                (environment::completion), the call waits. get() waits for the stream and
+///                reports. With completion::by_get, and in quicksort(), get() launches work for
+///                which a kernel found no launch slot or no place in the pool. On the flat route it
+///                launches the levels of sample_sort beyond the expected ones, and all levels of
+///                binary below the root, unless environment::flat_loop requests a graph for them:
+///                its grids have the same size in all levels.
 /// Capture        A graph can capture quicksort_async() on both routes if memory is handed in. Each
-///                launch of the graph completes the sort. If the sort is not a small root, the
-///                graph has a WHILE node, except with completion::by_get on the device route; such
-///                a graph cannot be a child graph. The run must exist as long as the graph may be
-///                launched. get() may be called after each launch.
-/// Launches       sample_sort: at most 5 grids per level, and log256(n) levels plus a few. A small
-///                root takes 1 to 4 grids, which the host launches on both routes. On a GPU it has
-///                up to 204,800 keys (values) of at most 8 bytes, or 102,400 of at most 16.
+///                launch of the graph completes the sort. On the flat route, unless the root is
+///                small, a loop in the graph launches the levels that are not expected; for binary
+///                also on the device route, except with completion::by_get. A graph with such a
+///                WHILE node cannot be a child graph. The run must exist as long as the graph may
+///                be launched. get() may be called after each launch.
+/// Launches       sample_sort: at most 5 grids per level, and log256(n) levels plus a few. On the
+///                device route one grid more completes an asynchronous sort. A small root takes 1
+///                to 4 grids, which the host launches on both routes. On a GPU it has up to 204,800
+///                keys (values) of at most 8 bytes, or 102,400 of at most 16.
 ///                binary: one grid for each segment of two leaves or more, or as options.launches
 ///                sets. Segments without a launch slot run in flat grids.
 /// Errors         std::invalid_argument for a bad argument, before any memory is written;

@@ -82,7 +82,9 @@ inline void validate(const quicksort_options& options) {
 struct quicksort_report : run_report {
   quicksort_strategy strategy = quicksort_strategy::sample_sort;
   std::uint64_t keys = 0;
-  std::uint64_t merge_sorted_segments = 0;  ///< segments at the depth limit
+  /// Segments at the depth limit, and those that an asynchronous sort has merge-sorted in the order
+  /// of the stream, because a level was missing.
+  std::uint64_t merge_sorted_segments = 0;
   /// Of a sort in parts (ramify/quicksort_out_of_core.cuh): the parts of the first and of the
   /// second trip. Otherwise 0.
   std::uint64_t runs = 0;
@@ -92,8 +94,8 @@ struct quicksort_report : run_report {
 /// Prints one line "name: value" for each field; runs and buckets only of a sort in parts.
 inline std::ostream& operator<<(std::ostream& out, const quicksort_report& r) {
   out << "strategy: " << to_string(r.strategy) << "\nkeys: " << r.keys << '\n'
-      << static_cast<const run_report&>(r)
-      << "segments merge-sorted at the depth limit: " << r.merge_sorted_segments << '\n';
+      << static_cast<const run_report&>(r) << "merge-sorted segments: " << r.merge_sorted_segments
+      << '\n';
   if (r.runs > 0) out << "runs: " << r.runs << "\nbuckets: " << r.buckets << '\n';
   return out;
 }

@@ -18,7 +18,9 @@
 /// In the scatter grid, one block of each segment emits the children: large buckets become segments
 /// of the next level, and small ones, several neighbors together, become leaves. The next step of
 /// the launch chain has the grids of both. On the device route, the last block of a level launches
-/// it. A root that the first count finds in order stays where it is; a root in the opposite order
+/// it. Leaf grids can also finish a sort of which levels are missing (sample_sort_leaves.cuh).
+///
+/// A root that the first count finds in order stays where it is; a root in the opposite order
 /// is reversed in place.
 
 #include <ramify/quicksort/sample_sort_leaves.cuh>

@@ -5,9 +5,15 @@
 /// The host side of the strategy `sample_sort`.
 ///
 /// On the device route the host launches the first level. On the flat route it launches, without
-/// waiting, as many levels as even splitting takes, and on large inputs one more. A loop in a
-/// graph launches further levels. With completion::by_get, get() launches them instead: it waits
-/// and checks whether more levels are needed.
+/// waiting, as many levels as even splitting takes, and on large inputs one more.
+///
+/// What is left then, for want of launch slots or of levels, is sorted in one of these ways:
+///
+///     completion in the stream   the leaf grid of the flat route, or a grid after the chain of the
+///                                device route, merge-sorts the segments that are due
+///     a requested graph, or a    a graph's loop launches more levels
+///     captured flat route
+///     completion by get()        the host reads the state, and launches more steps
 
 #include <algorithm>
 #include <bit>
@@ -114,6 +120,7 @@ class sample_sort_run {
              const quicksort_options&, const loop_choice& loop) {
     small_root_plan& small = memory_.sizes.small;
     if (small.passes > 0) memory_.sizes.serialization = device_sizes().serialization;
+    // If a graph's loop launches more levels, the leaf grid need not finish the sort.
     const bool completes =
         control.needs_completion() && (control.on_device_route() || loop.wanted == flat_loop::host);
     chain_.emplace(control, context{{}, memory_, buffers, compare, completes}, loop);
@@ -128,9 +135,9 @@ class sample_sort_run {
     chain_->start();
   }
 
-  /// Waits for the run. Launches from the host the grids that kernels could not launch, and the
-  /// levels beyond those that were launched ahead. Returns the number of segments that reached the
-  /// depth limit.
+  /// Waits for the run. Unless the sort is complete in the stream, launches from the host the grids
+  /// that kernels could not launch, and the levels beyond those that were launched ahead. Returns
+  /// the number of segments that were merge-sorted.
   /// \throws cuda_error, device_launch_error, std::length_error; std::logic_error while the stream
   ///         is being captured
   std::uint64_t finish(run_control&) {

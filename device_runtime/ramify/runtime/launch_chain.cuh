@@ -34,15 +34,16 @@
 ///                                                      kernels that launch nothing and end with
 ///                                                      end_iteration(). Without it there are
 ///                                                      no graph loops
-///     bool is_complete_ahead() const                   whether launch_first_step() and
-///                                                      launch_ahead() on the flat route launch
-///                                                      all steps: then a graph needs no loop.
-///                                                      If not, a loop follows the steps that
-///                                                      they launch
-///     template <class Grids> void launch_rest(Grids&) const   device route: grids of all steps,
-///                                                      which end at once if their step is not
-///                                                      due. They follow the chain in the stream,
-///                                                      for steps that kernels could not launch
+///     bool is_complete_ahead() const                   whether the grids of launch_first_step()
+///                                                      and, on the flat route, launch_ahead() do
+///                                                      the work of all steps: then a graph needs
+///                                                      no loop. If not, a loop follows the steps
+///                                                      that they launch
+///     template <class Grids> void launch_rest(Grids&) const   device route: grids that do the work
+///                                                      of all steps that kernels could not
+///                                                      launch, and end at once if there are none.
+///                                                      They follow the chain in the stream. If
+///                                                      is_complete_ahead(), no loop follows them
 ///     bool has_no_state() const                        whether the grids that the host launches
 ///                                                      before finish() are the whole chain, and
 ///                                                      report nothing: then finish() only waits
@@ -155,8 +156,9 @@ class launch_chain {
   }
 
   /// Returns whether the grids that start() has put into the stream complete the chain, for every
-  /// state. An exception: a kernel that launches only some grids of a step, because the
-  /// pending-launch pool is exhausted although the chain has slots, leaves the others to finish().
+  /// state. An exception, if they are a loop: a kernel that launches only some grids of a step,
+  /// because the pending-launch pool is exhausted although the chain has slots, leaves the others
+  /// to finish().
   [[nodiscard]] bool completes_in_stream() const { return completes_; }
 
   /// Waits until the chain is complete. Launches the steps that kernels or graphs did not launch,
