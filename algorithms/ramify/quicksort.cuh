@@ -24,21 +24,23 @@
 ///                returns its size.
 /// Stream         The sort is ordered with all other work in the stream. quicksort_async() returns
 ///                without waiting, except that the first automatic route on a GPU measures launches
-///                (see choose_route()). get() waits for the stream. Work that enters the stream
-///                after quicksort_async() sees the sorted keys, unless environment::completion is
-///                by_get. sample_sort merge-sorts segments that its levels have left, for want of
+///                (see choose_route()). Work that enters the stream after the call sees the sorted
+///                keys. sample_sort merge-sorts segments that its levels have left, for want of
 ///                launch slots or because more levels are necessary than expected: on the flat
 ///                route in its leaf grid, on the device route in a grid that usually ends at once.
-///                binary needs a graph's loop; without one, quicksort_async() waits.
-///                With by_get, as in quicksort(), get() launches work for which a kernel found no
-///                launch slot or no place in the pool. On the flat route it launches the levels of
-///                sample_sort beyond the expected ones, and all levels of binary below the root,
-///                unless environment::flat_loop requests a graph for them: its grids have the same
-///                size in all levels.
-/// Capture        A graph can capture quicksort_async() on both routes if memory is handed in. On
-///                the flat route a loop in the graph launches the levels that are not expected.
-///                The run must exist as long as the graph may be launched. get() may be called
-///                after each launch.
+///                For binary, a loop in a graph launches what is left; where there can be none
+///                (environment::completion), the call waits. get() waits for the stream and
+///                reports. With completion::by_get, and in quicksort(), get() launches work for
+///                which a kernel found no launch slot or no place in the pool. On the flat route it
+///                launches the levels of sample_sort beyond the expected ones, and all levels of
+///                binary below the root, unless environment::flat_loop requests a graph for them:
+///                its grids have the same size in all levels.
+/// Capture        A graph can capture quicksort_async() on both routes if memory is handed in. Each
+///                launch of the graph completes the sort. On the flat route, unless the root is
+///                small, a loop in the graph launches the levels that are not expected; for binary
+///                also on the device route, except with completion::by_get. A graph with such a
+///                WHILE node cannot be a child graph. The run must exist as long as the graph may
+///                be launched. get() may be called after each launch.
 /// Launches       sample_sort: at most 5 grids per level, and log256(n) levels plus a few. On the
 ///                device route one grid more completes an asynchronous sort. A small root takes 1
 ///                to 4 grids, which the host launches on both routes. On a GPU it has up to 204,800

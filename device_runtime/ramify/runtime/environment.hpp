@@ -41,10 +41,10 @@ struct environment {
   launch_trace* trace = nullptr;
   /// When the results of an _async call are complete. With `in_stream`, work that enters the stream
   /// after the call sees them. Where the stream cannot complete a run, the call completes it before
-  /// it returns, and report.completion_reason states why: on the CPU executor, with a driver
-  /// without loops in graphs, with flat_loop::host, with a trace, and for programs without a loop.
-  /// With `by_get`, the results are complete only after get(). Calls that wait do not read this
-  /// field, nor do calls whose results only get() returns.
+  /// it returns, and report.completion_reason states why: there is a trace; the program has no
+  /// loop; or it needs one and the kernels run on the CPU executor, the driver has no loops in
+  /// graphs, or flat_loop is host. With `by_get`, the results are complete only after get(). Calls
+  /// that wait, and calls whose results only get() returns, ignore this field.
   ramify::completion completion = ramify::completion::in_stream;
 };
 

@@ -43,7 +43,7 @@ enum class flat_loop {
 /// When the results of a call whose name ends in _async are complete.
 enum class completion {
   in_stream,       ///< for all work that enters the stream after the call
-  by_get,          ///< when get() has returned; the call needs no grids for what is left to launch
+  by_get,          ///< when get() has returned; the stream gets no grids for what is left
   by_get_at_once,  ///< the same, if get() is called next: the host then waits less
 };
 

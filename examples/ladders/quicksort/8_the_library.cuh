@@ -12,8 +12,8 @@
 ///            benchmarks/README.md lists the gain of each optimization. To read the code, begin
 ///            with algorithms/README.md.
 /// Tree       As in rung 7: the last block of a level launches the next level and the leaves.
-/// Join       As in rung 7. The host launches the levels without a launch slot; a
-///            loop in a graph does it for `quicksort_async()`.
+/// Join       As in rung 7. The host launches the levels without a launch slot. For
+///            `quicksort_async()`, a grid in the stream merge-sorts them.
 /// Cost       For 2^24 keys on an H200: two levels and their leaf grids.
 
 #include <ramify/quicksort.cuh>
