@@ -58,9 +58,8 @@
 #include <algorithm>
 #include <concepts>
 #include <optional>
-#include <ramify/runtime/borrowed.cuh>
 #include <ramify/runtime/chain_link.cuh>
-#include <ramify/runtime/loop_nodes.cuh>
+#include <ramify/runtime/chain_loops.cuh>
 #include <ramify/runtime/phase_range.cuh>
 #include <ramify/runtime/run_control.cuh>
 #include <stdexcept>
@@ -69,13 +68,6 @@
 #include <utility>
 
 namespace ramify::detail::runtime::inline RAMIFY_BUILD {
-
-/// Writes the state of a chain. Launched with one thread.
-template <class State>
-__global__ void write_chain_state(State* to, State state, trace_ticket trace) {
-  const traced here(trace, __func__);
-  *to = state;
-}
 
 /// One run of a program in the stream of a run_control, which must outlive it.
 template <class Program>
@@ -309,13 +301,13 @@ class launch_chain {
 #if RAMIFY_ON_CUDA
     if (is_being_captured(control_->stream())) {
       require_capturable(loop_, has_loop);
-      capture_loop(control_->stream(), launched_into_stream(body_of_loop(state)));
+      loops_.capture(control_->stream(), body_of_loop(state));
       set_looped_by(flat_loop::graph, "the stream was being captured");
       return true;
     }
     const bool requested = loop_.wanted == flat_loop::graph;
     try {
-      launch_loop(looping_, state, nothing_before{});
+      loops_.launch(control_->stream(), program_.trace.is_on(), body_of_loop(state));
       set_looped_by(flat_loop::graph,
                     requested ? loop_.reason : "iterations need no round trips of the host");
       return true;
@@ -339,7 +331,10 @@ class launch_chain {
                   [&](auto& grids) { without_slots().launch_rest(grids); });
       }
     }
-    if (!needs_loop()) return true;
+    if (!needs_loop()) {
+      if (captured_ && control_->on_device_route()) launch_release();
+      return true;
+    }
 #if RAMIFY_ON_CUDA
     if constexpr (has_loop && may_begin_with_loop) {
       const auto decide = [&](const loop_condition& condition, auto& grids) {
@@ -349,13 +344,12 @@ class launch_chain {
       };
       control_->count_grids(1, 0);
       if (captured_) {
-        capture_loop(control_->stream(), launched_into_stream(body_of_loop(known)),
-                     launched_into_stream(decide));
+        loops_.capture_if_due(control_->stream(), body_of_loop(known), decide);
         control_->holds_no_slots();
         return true;
       }
       try {
-        launch_loop(completing_, known, decide);
+        loops_.launch_if_due(control_->stream(), body_of_loop(known), decide);
         return true;
       } catch (const unavailable&) {  // the driver refuses this loop: the host continues
       }
@@ -373,24 +367,6 @@ class launch_chain {
       if constexpr (has_loop) flat.launch_repeated(state, grids);
       grids_of_loop_ = grids.launched();
     };
-  }
-
-  /// Returns a function for capture_loop() that launches the grids of `put` into a stream.
-  template <class Put>
-  [[nodiscard]] static auto launched_into_stream(const Put& put) {
-    return [put](cudaStream_t stream, const loop_condition& condition) {
-      step_launcher grids(stream);
-      put(condition, grids);
-      check(grids.error(), "launching a step in a graph");
-    };
-  }
-
-  /// Launches a loop that runs of this program share. \throws unavailable, cuda_error
-  template <bool decides, class Before>
-  void launch_loop(borrowed<reusable_loop<Program, decides>>& loop, const state_type& state,
-                   const Before& before) {
-    if (!loop) loop = borrowed<reusable_loop<Program, decides>>(current_context());
-    loop->launch(control_->stream(), body_of_loop(state), before);
   }
 #endif
 
@@ -411,8 +387,7 @@ class launch_chain {
   Program program_;
   loop_choice loop_;
 #if RAMIFY_ON_CUDA
-  borrowed<reusable_loop<Program, false>> looping_;    // launches steps that repeat
-  borrowed<reusable_loop<Program, true>> completing_;  // launches what others have not
+  chain_loops<Program> loops_;
 #endif
   bool completes_ = false;  // see completes_in_stream()
   unsigned grids_of_loop_ = 0;

@@ -24,7 +24,8 @@
 namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 
 /// Adds grids to a graph as nodes that run one after another, or sets the parameters of nodes that
-/// were added before. It has the calls of a step_launcher that launch_repeated() uses.
+/// were added before. It has the calls of a step_launcher that launch_repeated() uses. It adds no
+/// node for a grid without blocks, and records no grid in a trace.
 class node_launcher {
  public:
   /// Adds nodes to `graph`, and appends them to `nodes`.
@@ -37,7 +38,7 @@ class node_launcher {
   template <class... Parameters, class... Arguments>
   void operator()(void (*kernel)(Parameters...), const launch_shape& shape,
                   const Arguments&... arguments) {
-    if (error_ != cudaSuccess) return;
+    if (shape.grid.x == 0 || error_ != cudaSuccess) return;
     std::tuple<Parameters...> copies(arguments...);
     std::array<void*, sizeof...(Parameters)> addresses = std::apply(
         [](auto&... copy) { return std::array<void*, sizeof...(Parameters)>{&copy...}; }, copies);
@@ -53,11 +54,6 @@ class node_launcher {
   void unordered(void (*kernel)(Parameters...), const launch_shape& shape,
                  const Arguments&... arguments) {
     (*this)(kernel, shape, arguments...);
-  }
-
-  template <class Program, class Task>
-  void then(const Program& program, const Task& task) {
-    task(program, *this);
   }
 
   [[nodiscard]] static constexpr bool from_kernel() { return false; }
