@@ -160,7 +160,8 @@ void expect_sorted(const oracle<Key>& input, const sort_call& call) {
 /// smallest, so nearly all others are in one bucket.
 inline oracle<std::uint32_t> hidden_from_the_sample(std::uint64_t seed) {
   using tuning = ramify::detail::quicksort::sample_sort_tuning<std::uint32_t, ramify::no_value>;
-  constexpr unsigned n = 200'000;  // more than a small root on a GPU
+  constexpr unsigned n = 250'000;  // more than a small root on a GPU
+  static_assert(n > tuning::small_root_size);
   constexpr unsigned sample = 8 * std::bit_ceil(n / tuning::small_bucket_size + 1);
   auto keys = common::make_ranks(common::distribution::uniform, n, seed);
   for (auto& k : keys) k |= 1u << 31;

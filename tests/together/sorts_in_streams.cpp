@@ -37,7 +37,8 @@ stream_call sort_of(const std::string& name, const std::vector<word>& first,
                 return any_run_of(quicksort_async(elements<word>(c.inputs[0].data), n, ascending{},
                                                   options, env));
               },
-          .needs_no_slots = n == few_keys};
+          .needs_no_slots = n == few_keys,
+          .needs_no_loop = options.strategy == quicksort_strategy::sample_sort};
 }
 
 /// The value of a key depends on the key, so that the order of equal keys does not matter.
@@ -55,11 +56,13 @@ stream_call pairs_of(const std::vector<word>& first, const std::vector<word>& se
               list_of(input_array(first, second), input_array(values_of(first), values_of(second))),
           .results = {},
           .scratch_bytes = quicksort_scratch_bytes<word, word>(n, options),
-          .start = [n, options](const stream_call& c, const environment& env) {
-            return any_run_of(quicksort_pairs_async(elements<word>(c.inputs[0].data),
-                                                    elements<word>(c.inputs[1].data), n,
-                                                    ascending{}, options, env));
-          }};
+          .start =
+              [n, options](const stream_call& c, const environment& env) {
+                return any_run_of(quicksort_pairs_async(elements<word>(c.inputs[0].data),
+                                                        elements<word>(c.inputs[1].data), n,
+                                                        ascending{}, options, env));
+              },
+          .needs_no_loop = options.strategy == quicksort_strategy::sample_sort};
 }
 
 // ---- traversals ----

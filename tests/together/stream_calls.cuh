@@ -87,6 +87,8 @@ struct stream_call {
   /// Whether the host launches all grids of so small an input, so that the call is complete in the
   /// stream also if kernels find no launch slots.
   bool needs_no_slots = false;
+  /// Whether the call is complete in the stream without a graph's loop, on every backend.
+  bool needs_no_loop = false;
 
   [[nodiscard]] std::vector<const word_array*> outputs() const {
     std::vector<const word_array*> all;

@@ -225,6 +225,13 @@ template <class Program, class Continuation>
   return false;
 }
 
+/// Writes the state of a chain. Launched with one thread.
+template <class State>
+__global__ void write_chain_state(State* to, State state, trace_ticket trace) {
+  const traced here(trace, __func__);
+  *to = state;
+}
+
 /// Decides whether the loop that follows a chain in the stream runs: it runs if the grids before it
 /// have not finished the chain. Releases the slots that the chain holds. Launched with one thread.
 template <class Program>
