@@ -72,14 +72,15 @@ BOOST_DATA_TEST_CASE(every_limit_in_any_memory,
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::on_the_executor))
 BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch) {
   const auto c = rounded<float>(tests::plummer_cloud(4'000, 3));
-  const auto expected = async_field(c, wide_angle, {.route = route::device}, false);
+  const environment env{.route = route::device, .completion = ramify::completion::by_get};
+  const auto expected = async_field(c, wide_angle, env, false);
   unsigned interrupted = 0;
   for (std::uint64_t failing = 1; failing <= 6; ++failing) {
     BOOST_TEST_CONTEXT("launch " << failing) {
       auto config = ramify::cpu::current_executor_config();
       config.failing_launch = failing;
       const ramify::cpu::scoped_executor_config scope(config);
-      const auto found = async_field(c, wide_angle, {.route = route::device}, failing % 2 == 0);
+      const auto found = async_field(c, wide_angle, env, failing % 2 == 0);
       BOOST_TEST(same_bits(found, expected));
       if (found.report.host_grids > expected.report.host_grids || found.report.spilled_tasks > 0) {
         ++interrupted;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Completion of launch chains in the order of the stream: grids behind a chain launch what kernels
+// Completion of launch chains in the order of the stream: grids after a chain launch what kernels
 // have not launched. Loops that runs of a program share.
 #include <boost/test/unit_test.hpp>
 #include <cstddef>
@@ -191,7 +191,7 @@ BOOST_AUTO_TEST_CASE(a_loop_launches_what_found_no_slots) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_loop_behind_a_complete_chain_does_nothing) {
+BOOST_AUTO_TEST_CASE(a_loop_after_a_complete_chain_does_nothing) {
   for_each_program([&]<class Program>(Program*) {
     const launch_limits limits({.pending_launches = 2048});
     fixture<Program> memory({.loop = flat_loop::automatic, .until = completion::in_stream});

@@ -44,7 +44,8 @@ struct program : chain_link {
   unsigned* aside;   ///< steps
   unsigned* errors;
   unsigned last;
-  unsigned exhausted_after = steps;  ///< the end of this step on the device route takes all slots
+  unsigned exhausted_after =
+      0;  ///< the end of this step on the device route takes all slots; 0: none
 
   [[nodiscard]] __host__ __device__ bool finished(const counts& now) const {
     return now.done == last;
@@ -120,7 +121,7 @@ struct request {
   std::size_t limit = 2048;
   unsigned last = steps;
   completion until = completion::by_get;
-  unsigned exhausted_after = steps;
+  unsigned exhausted_after = 0;
 };
 
 /// Returns the choices of a run in `stream`.

@@ -48,7 +48,7 @@ struct count_fold {
   __device__ std::uint32_t& at(std::uint32_t node) const { return counts[node]; }
 };
 
-/// Builds a tree over `points` that get() completes, and checks it. If `given`, the caller passes
+/// Builds a tree over `points`, and checks it. If `given`, the caller passes
 /// the memory, and a reduction is launched before get(). Returns whether the reduction found the
 /// complete tree.
 bool expect_async(const points3& points, const spatial_tree_options& options, environment env,
@@ -56,7 +56,6 @@ bool expect_async(const points3& points, const spatial_tree_options& options, en
   const auto on_device = tests::upload_points<float, 3>(points);
   const auto memory = memory_for(given ? points.size() : 0, options);
   env.memory = memory;
-  env.completion = ramify::completion::by_get;
   auto run = ramify::spatial_tree_async(on_device.data(), points.size(), options, env);
   const auto ahead = given ? ramify::spatial_tree_view_in<float, 3>(memory, points.size(), options)
                            : ramify::spatial_tree_view<float, 3>{};

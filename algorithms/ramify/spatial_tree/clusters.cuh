@@ -100,6 +100,7 @@ class cluster_run final : public memory_run<spatial_cluster_report, cluster_memo
   }
 
   spatial_cluster_report finish() override {
+    call_.require_memory();
     const cluster_counts found =
         read_back(this->parts.counts, call_.stream(), "reading the counts of clusters");
     return {call_.finish(this->memory.scratch.size()), found.clusters, found.core_points,

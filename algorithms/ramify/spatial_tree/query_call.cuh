@@ -179,10 +179,14 @@ class query_call {
   /// \throws std::invalid_argument naming the first query that is not finite; cuda_error
   [[nodiscard]] query_counts read_counts() const { return read_state().counts; }
 
+  /// Checks that no cudaDeviceReset() has destroyed the memory of the call. \throws
+  /// std::logic_error
+  void require_memory() const { require_context(context_, choices_->algorithm); }
+
   /// Waits for the stream and returns the report. \throws std::logic_error after a
   /// cudaDeviceReset(); cuda_error
   [[nodiscard]] const run_report& finish(std::size_t scratch_bytes) {
-    require_context(context_, choices_->algorithm);
+    require_memory();
     check(cudaStreamSynchronize(stream()), doing);
     recorder_.read();
     report_.scratch_bytes = scratch_bytes + bytes_of_sort_;

@@ -63,6 +63,7 @@ class query_run final : public memory_run<Result, query_memory<Real, dim>> {
 
   /// \throws std::invalid_argument naming the first query that is not finite; cuda_error
   Result finish() override {
+    call_.require_memory();
     if (!is_put_) {
       call_.decide_on_host();
       put_search();

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// borrowed<T>: an object that costs more to make than a short run takes, and that one run uses
-/// after the other: a stream for captures, or page-locked memory.
+/// borrowed<T>: an object that costs more to make than a short run takes, and that runs use one
+/// after another: a stream for captures, page-locked memory, an executable graph.
 
 #include <map>
 #include <mutex>
@@ -14,7 +14,7 @@
 
 namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 
-/// An object that belongs to a context, or none. The destructor keeps it for the next borrowed<T>
+/// Holds an object of a context, or is empty. The destructor keeps it for the next borrowed<T>
 /// of the context. Move-only. T must be movable and default-constructible.
 template <class T>
 class borrowed {
@@ -42,6 +42,9 @@ class borrowed {
     } catch (...) {  // there is no memory for the list: the object is destroyed
     }
   }
+
+  /// Destroys the object instead of keeping it for the next borrowed<T>.
+  void discard() { object_.reset(); }
 
   [[nodiscard]] explicit operator bool() const { return object_.has_value(); }
   [[nodiscard]] T& operator*() { return *object_; }

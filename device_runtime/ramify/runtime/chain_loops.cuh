@@ -17,13 +17,28 @@ namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 
 /// The loops of one chain. In all functions, `body(condition, grids)` launches the grids of an
 /// iteration, and `decide(condition, grids)` launches the grid before the loop that decides by
-/// condition.again() whether the first iteration runs.
+/// condition.again() whether the first iteration runs. Launches of one executable graph run one
+/// after another. So that runs in different streams stay independent, other chains get a loop of
+/// this one only after are_complete().
 template <class Program>
 class chain_loops {
-  /// A program with `begins_without_loop` may launch grids by tasks, which only a stream runs.
+  /// A program with `begins_without_loop` may call step_launcher::then(). A node_launcher has no
+  /// such function, so a loop of the program is captured from a stream.
   static constexpr bool launches_tasks = requires { requires Program::begins_without_loop; };
 
  public:
+  chain_loops() = default;
+  chain_loops(const chain_loops&) = delete;
+  chain_loops& operator=(const chain_loops&) = delete;
+  ~chain_loops() {
+    if (!may_run_) return;
+    looping_.discard();
+    completing_.discard();
+  }
+
+  /// States that all launches of the loops are complete.
+  void are_complete() { may_run_ = false; }
+
   /// Launches a loop whose first iteration always runs. `is_traced` is whether a trace records its
   /// grids. \throws unavailable if the driver refuses such a loop; cuda_error
   template <class Body>
@@ -69,12 +84,14 @@ class chain_loops {
   void launch_shared(borrowed<reusable_loop<Program, decides>>& loop, cudaStream_t stream,
                      const Body& body, const Before& before) {
     if (!loop) loop = borrowed<reusable_loop<Program, decides>>(current_context());
+    may_run_ = true;
     loop->launch(stream, body, before);
   }
 
   borrowed<reusable_loop<Program, false>> looping_;
   borrowed<reusable_loop<Program, true>> completing_;
   std::optional<graph_loop> own_;  // must outlive its launches
+  bool may_run_ = false;           // a shared loop may still run
 };
 
 }  // namespace ramify::detail::runtime::inline RAMIFY_BUILD

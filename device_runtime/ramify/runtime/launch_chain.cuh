@@ -57,7 +57,6 @@
 
 #include <algorithm>
 #include <concepts>
-#include <optional>
 #include <ramify/runtime/chain_link.cuh>
 #include <ramify/runtime/chain_loops.cuh>
 #include <ramify/runtime/phase_range.cuh>
@@ -256,6 +255,9 @@ class launch_chain {
       progress_ = control_->wait();
       if (copy != &state_) state_ = *copy;
     }
+#if RAMIFY_ON_CUDA
+    loops_.are_complete();  // the host has waited for the stream
+#endif
     control_->report().graph_grids += (progress_.iterations - iterations_seen_) * grids_of_loop_;
     iterations_seen_ = progress_.iterations;
   }
@@ -342,14 +344,15 @@ class launch_chain {
         deciding.loop = condition;
         grids(begin_completion<Program>, launch_shape{1, 1}, deciding);
       };
-      control_->count_grids(1, 0);
       if (captured_) {
         loops_.capture_if_due(control_->stream(), body_of_loop(known), decide);
         control_->holds_no_slots();
+        control_->count_grids(1, 0);
         return true;
       }
       try {
         loops_.launch_if_due(control_->stream(), body_of_loop(known), decide);
+        control_->count_grids(1, 0);
         return true;
       } catch (const unavailable&) {  // the driver refuses this loop: the host continues
       }

@@ -35,9 +35,12 @@ class node_launcher {
   node_launcher(cudaGraphExec_t executable, std::vector<cudaGraphNode_t>& nodes, std::size_t first)
       : executable_(executable), nodes_(&nodes), first_(first), next_(first) {}
 
+  /// Does nothing in a kernel, where it is only compiled.
   template <class... Parameters, class... Arguments>
-  void operator()(void (*kernel)(Parameters...), const launch_shape& shape,
-                  const Arguments&... arguments) {
+  __host__ __device__ void operator()([[maybe_unused]] void (*kernel)(Parameters...),
+                                      [[maybe_unused]] const launch_shape& shape,
+                                      const Arguments&... arguments) {
+#if !defined(__CUDA_ARCH__)
     if (shape.grid.x == 0 || error_ != cudaSuccess) return;
     std::tuple<Parameters...> copies(arguments...);
     std::array<void*, sizeof...(Parameters)> addresses = std::apply(
@@ -49,14 +52,17 @@ class node_launcher {
     node.sharedMemBytes = static_cast<unsigned>(shape.dynamic_shared);
     node.kernelParams = addresses.data();
     put(node);
+#else
+    (static_cast<void>(arguments), ...);
+#endif
   }
   template <class... Parameters, class... Arguments>
-  void unordered(void (*kernel)(Parameters...), const launch_shape& shape,
-                 const Arguments&... arguments) {
+  __host__ __device__ void unordered(void (*kernel)(Parameters...), const launch_shape& shape,
+                                     const Arguments&... arguments) {
     (*this)(kernel, shape, arguments...);
   }
 
-  [[nodiscard]] static constexpr bool from_kernel() { return false; }
+  [[nodiscard]] __host__ __device__ static constexpr bool from_kernel() { return false; }
   [[nodiscard]] unsigned launched() const { return static_cast<unsigned>(next_ - first_); }
   [[nodiscard]] cudaError_t error() const { return error_; }
 
@@ -84,7 +90,7 @@ class node_launcher {
   cudaError_t error_ = cudaSuccess;
 };
 
-/// A loop for the runs of a program: `Program` only makes the type one of its own. `decides` is
+/// A loop that the runs of one program share: each Program has a type of its own. `decides` is
 /// whether a grid before the loop decides whether the first iteration runs; otherwise it always
 /// does. Movable. A run that has launched the loop may end, and another one launch it, before it
 /// has run: launches of a graph run one after another, each with its own parameters.
@@ -99,6 +105,7 @@ class reusable_loop : executable_graph {
   /// \throws unavailable if the driver refuses such a loop; cuda_error
   template <class Body, class Before>
   unsigned launch(cudaStream_t stream, const Body& body, const Before& before) {
+    const relaxed_capture_scope here;  // another thread may be capturing
     if (graph_ == nullptr || !set_parameters(body, before)) make(body, before);
     executable_graph::launch(stream);
     return grids_of_body_;
@@ -107,10 +114,11 @@ class reusable_loop : executable_graph {
  private:
   template <class Body, class Before>
   void make(const Body& body, const Before& before) {
+    graph_.reset();  // if an exception ends this function, the next call begins it again
     nodes_.clear();
     cudaGraph_t created = nullptr;
     check(cudaGraphCreate(&created, 0), "creating a graph");
-    graph_ = unique_graph(created);
+    unique_graph made(created, {current_context()});
     const cudaGraphConditionalHandle handle = make_condition(created, !decides);
     condition_ = loop_condition(handle);
     if constexpr (decides) {
@@ -126,14 +134,14 @@ class reusable_loop : executable_graph {
     body(condition_, grids);
     check(grids.error(), "adding a step to the loop of a graph");
     grids_of_body_ = grids.launched();
-    const cudaError_t error = instantiate(graph_);
+    const cudaError_t error = instantiate(made);
     if (error == cudaErrorNotSupported || error == cudaErrorInvalidValue) {
       static_cast<void>(cudaGetLastError());  // clears the error
-      graph_.reset();
       throw unavailable(std::string("the driver refuses this loop in a graph: ") +
                         cudaGetErrorString(error));
     }
     check(error, "instantiating a graph with a loop");
+    graph_ = std::move(made);
   }
 
   /// Sets the parameters of all nodes. Returns false if the driver or the number of grids does not

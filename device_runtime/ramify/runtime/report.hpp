@@ -42,9 +42,11 @@ enum class flat_loop {
 
 /// When the results of a call whose name ends in _async are complete.
 enum class completion {
-  in_stream,       ///< for all work that enters the stream after the call
-  by_get,          ///< when get() has returned; the stream gets no grids for what is left
-  by_get_at_once,  ///< the same, if get() is called next: the host then waits less
+  in_stream,  ///< for all work that enters the stream after the call
+  by_get,     ///< when get() has returned; the stream gets no grids for what is left
+  /// As by_get, for a call whose get() follows at once: the call puts the copy of the run's state
+  /// into the stream, and the destructor of the run waits for it. Calls that wait use it.
+  by_get_at_once,
 };
 
 /// The streams into which a grid launches independent children.

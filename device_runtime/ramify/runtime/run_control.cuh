@@ -145,7 +145,6 @@ class run_control {
     if (reports_nothing_) return;
     require_context();
     copy_seen();
-    reading_ = {seen_->data(), {stream_, context_}};
   }
 
   /// States that the kernels of the run launch nothing and report nothing, so that the host only
@@ -251,10 +250,11 @@ class run_control {
     if (!seen_) seen_ = detail::borrowed<seen_memory>(context_);
     check(cudaMemcpyAsync(seen_->data(), memory_, seen_bytes_, cudaMemcpyDeviceToHost, stream_),
           "reading the status of the run");
+    reading_ = {seen_->data(), {stream_, context_}};
   }
 
-  /// Waits for the copy of read_ahead() into memory that another run may use next. A destructor
-  /// must not throw, so it ignores an error, which the next call reports.
+  /// Waits for a copy into memory that another run may use next. A destructor must not throw, so it
+  /// ignores an error, which the next call reports.
   struct end_of_copy {
     cudaStream_t stream;
     detail::context_id made_in;
@@ -272,7 +272,7 @@ class run_control {
   device_memory* memory_;
   std::size_t seen_bytes_ = scratch_bytes;
   detail::borrowed<seen_memory> seen_;               // after the first copy
-  std::unique_ptr<std::byte, end_of_copy> reading_;  // not null from read_ahead() to wait()
+  std::unique_ptr<std::byte, end_of_copy> reading_;  // not null while a copy may be in flight
   bool reports_nothing_ = false;
   cudaStream_t stream_;
   bool first_grid_clears_;

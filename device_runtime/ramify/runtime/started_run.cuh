@@ -157,14 +157,14 @@ template <class Result>
 class known_run final : public started_run<Result> {
  public:
   known_run(const run_setup& setup, Result result)
-      : started_run<Result>(setup), result_(std::move(result)) {
+      : started_run<Result>(setup), known_(std::move(result)) {
     this->complete_in_stream();
   }
 
  private:
-  Result finish() override { return result_; }
+  Result finish() override { return known_; }
 
-  Result result_;
+  Result known_;
 };
 
 /// Returns a run without work. `reason` is the reason for its route, which is flat.
