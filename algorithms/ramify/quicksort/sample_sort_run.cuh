@@ -7,8 +7,8 @@
 /// On the device route the host launches the first level. On the flat route it launches, without
 /// waiting, as many levels as even splitting takes, and on large inputs one more.
 ///
-/// What is left then, because kernels found no launch slots or because more levels are necessary, is
-/// sorted in one of these ways:
+/// What is left then, because kernels found no launch slots or more levels are necessary, is sorted
+/// in one of these ways:
 ///
 ///     completion in the stream   the leaf grid of the flat route, or a grid after the chain of the
 ///                                device route, merge-sorts the segments that are due
