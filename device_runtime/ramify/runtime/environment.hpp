@@ -29,7 +29,8 @@ struct environment {
   /// The route of the call. The report states the route that was taken, and the reason.
   ramify::route route = ramify::route::automatic;
   /// What launches the iterations of the flat route. While a graph captures the stream, the host
-  /// cannot: then `host` makes route::automatic the device route, and route::flat is refused.
+  /// cannot: then `host` makes route::automatic the device route, where get() launches what kernels
+  /// could not launch, and route::flat is refused.
   ramify::flat_loop flat_loop = ramify::flat_loop::automatic;
   /// The pending-launch limit of the device from the call to the end of get(); 0 leaves it
   /// unchanged. The report states the granted limit. The change waits for the device. No other
