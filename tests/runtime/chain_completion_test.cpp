@@ -6,6 +6,7 @@
 #include <optional>
 #include <ramify/runtime/captured_graph.cuh>
 #include <ramify/runtime/loop_nodes.cuh>
+#include <type_traits>
 #include <vector>
 
 #include "backend_under_test.hpp"
@@ -67,7 +68,10 @@ template <bool stateless>
 unsigned run_ahead() {
   const device_buffer<std::byte> status(run_control::scratch_bytes, nullptr);
   const auto state = zeros<unsigned>(1);
-  check(cudaMemsetAsync(status.data(), 0xff, status.size(), nullptr), "overwriting a status");
+  // A status with an error, which is its first member.
+  static_assert(std::is_same_v<decltype(run_status::error), int>);
+  check(cudaMemsetAsync(status.data(), 0, status.size(), nullptr), "clearing a status");
+  check(cudaMemsetAsync(status.data(), 0xff, sizeof(int), nullptr), "overwriting an error");
   run_choices choices = choices_of({.taken = route::flat, .until = completion::in_stream});
   choices.first_grid_clears = true;
   run_control control(status.data(), choices);
