@@ -20,6 +20,8 @@
 
 #include <ramify/runtime/check.cuh>
 #include <ramify/runtime/device_context.cuh>
+#include <ramify/runtime/error.hpp>
+#include <string>
 
 namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 
@@ -43,6 +45,17 @@ class executable_graph {
     const cudaError_t error = cudaGraphInstantiate(&executable, graph.get(), 0);
     executable_.reset(executable);
     return error;
+  }
+
+  /// Instantiates a graph with a loop. \throws unavailable if the driver refuses it; cuda_error
+  void instantiate_loop(const unique_graph& graph) {
+    const cudaError_t error = instantiate(graph);
+    if (error == cudaErrorNotSupported || error == cudaErrorInvalidValue) {
+      static_cast<void>(cudaGetLastError());  // clears the error
+      throw unavailable(std::string("the driver refuses this loop in a graph: ") +
+                        cudaGetErrorString(error));
+    }
+    check(error, "instantiating a graph with a loop");
   }
 
   [[nodiscard]] cudaGraphExec_t get() const { return executable_.get(); }

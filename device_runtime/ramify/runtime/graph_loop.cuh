@@ -182,8 +182,10 @@ cudaGraph_t capture_while_node(cudaStream_t stream, loop_condition& condition,
 }
 
 /// Adds a loop to the graph that `stream` is being captured into. Such a graph cannot be a child of
-/// another one. The parameters are those of graph_loop. \throws cuda_error, and what `body` and
-/// `before` throw
+/// another one. `body(stream, condition)` puts one iteration into `stream`. `before(stream,
+/// condition)` puts grids into the graph that run before the loop; one of them calls
+/// condition.again(), which decides whether the first iteration runs. \throws cuda_error, and what
+/// `body` and `before` throw
 template <class Body, class Before = nothing_before>
 void capture_loop(cudaStream_t stream, const Body& body, const Before& before = {}) {
   loop_condition condition;
@@ -201,14 +203,11 @@ namespace ramify::inline RAMIFY_BUILD {
 /// condition says so.
 class graph_loop : public detail::executable_graph {
  public:
-  /// `body(stream, condition)` puts one iteration into `stream`. `before(stream, condition)`, if
-  /// there is one, puts grids into the graph that run before the loop, of which one calls
-  /// condition.again(): this decides whether the first iteration runs. Takes about 20 us of the
-  /// host's time, and does not wait for the device.
-  /// \throws unavailable if the driver refuses such a loop; cuda_error; what `body` and `before`
-  ///         throw
-  template <class Body, class Before = detail::nothing_before>
-  explicit graph_loop(const Body& body, const Before& before = {}) {
+  /// `body(stream, condition)` puts one iteration into `stream`. Takes about 20 us of the host's
+  /// time, and does not wait for the device.
+  /// \throws unavailable if the driver refuses such a loop; cuda_error; what `body` throws
+  template <class Body>
+  explicit graph_loop(const Body& body) {
     cudaGraph_t created = nullptr;
     check(cudaGraphCreate(&created, 0), "creating a graph");
     const detail::unique_graph whole(created);
@@ -217,16 +216,10 @@ class graph_loop : public detail::executable_graph {
     cudaGraph_t iteration = nullptr;
     loop_condition condition;
     detail::capture_into(created, stream->get(), [&] {
-      iteration = detail::capture_while_node(stream->get(), condition, before);
+      iteration = detail::capture_while_node(stream->get(), condition, detail::nothing_before{});
     });
     detail::capture_into(iteration, stream->get(), [&] { body(stream->get(), condition); });
-    const cudaError_t error = instantiate(whole);
-    if (error == cudaErrorNotSupported || error == cudaErrorInvalidValue) {
-      static_cast<void>(cudaGetLastError());  // clears the error
-      throw unavailable(std::string("the driver refuses this loop in a graph: ") +
-                        cudaGetErrorString(error));
-    }
-    check(error, "instantiating a graph with a loop");
+    instantiate_loop(whole);
   }
 };
 

@@ -121,9 +121,7 @@ class launch_chain {
     const phase_range range("launch chain: start");
     captured_ = is_being_captured(control_->stream());
     control_->may_hold_slots();
-    if constexpr (requires { program_.has_no_state(); }) {
-      if (program_.has_no_state()) control_->reports_nothing();
-    }
+    if (has_no_state()) control_->reports_nothing();
     if (!control_->on_device_route()) {
       // If a loop is likely to launch most steps, it enters the stream now, without a wait.
       const bool prefers_graph =
@@ -167,11 +165,9 @@ class launch_chain {
       grids_of_loop_ = grids_of_captured_loop_;
     }
     level_ = 0;
-    if constexpr (requires { program_.has_no_state(); }) {
-      if (program_.has_no_state()) {
-        control_->wait_for_stream();
-        return false;
-      }
+    if (has_no_state()) {
+      control_->wait_for_stream();
+      return false;
     }
     for (bool has_launched = false;; has_launched = true) {
       read_state();
@@ -219,6 +215,15 @@ class launch_chain {
 
   /// Whether a loop may begin at the first step.
   static constexpr bool may_begin_with_loop = !requires { requires Program::begins_without_loop; };
+
+  /// Returns whether the host need not read a state at the end.
+  [[nodiscard]] bool has_no_state() const {
+    if constexpr (requires { program_.has_no_state(); }) {
+      return program_.has_no_state();
+    } else {
+      return false;
+    }
+  }
 
   /// Returns whether a graph must have a loop for the chain to be complete.
   [[nodiscard]] bool needs_loop() const {

@@ -134,13 +134,7 @@ class reusable_loop : executable_graph {
     body(condition_, grids);
     check(grids.error(), "adding a step to the loop of a graph");
     grids_of_body_ = grids.launched();
-    const cudaError_t error = instantiate(made);
-    if (error == cudaErrorNotSupported || error == cudaErrorInvalidValue) {
-      static_cast<void>(cudaGetLastError());  // clears the error
-      throw unavailable(std::string("the driver refuses this loop in a graph: ") +
-                        cudaGetErrorString(error));
-    }
-    check(error, "instantiating a graph with a loop");
+    instantiate_loop(made);
     graph_ = std::move(made);
   }
 
