@@ -198,7 +198,7 @@ BOOST_AUTO_TEST_CASE(a_reset_ends_the_failure_of_a_device) {
     {
       chains::fixture<chains::by_tail_launch> memory({.taken = taken});
       memory.start();
-      check(launch(stop_device, {1, 1}, nullptr).code(), "launching");
+      check(launch(stop_device, {1, 1}, memory.control.stream()).code(), "launching");
       BOOST_CHECK_THROW(memory.chain.finish(), cuda_error);
     }
     BOOST_CHECK_THROW(chains::run_chain<chains::by_tail_launch>(taken), cuda_error);

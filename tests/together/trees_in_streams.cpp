@@ -24,8 +24,9 @@ std::vector<index> parents_of(std::size_t n, unsigned back, unsigned seed) {
   return parents;
 }
 
+/// A run on a forest. `has_paths` is whether it folds the values of paths from the root, too.
 stream_call forest(const std::string& name, const std::vector<index>& first,
-                   const std::vector<index>& second) {
+                   const std::vector<index>& second, bool has_paths = true) {
   const std::size_t n = first.size();
   const auto shape_of = [n](const stream_call& c) {
     return tree_shape::of_parents({elements<const index>(c.inputs[0].data), n});
@@ -34,9 +35,10 @@ stream_call forest(const std::string& name, const std::vector<index>& first,
     return tree_number_arrays{.levels = elements<index>(c.results[0]),
                               .preorder = elements<index>(c.results[1])};
   };
-  const auto folds_of = [](const stream_call& c) {
+  const auto folds_of = [has_paths](const stream_call& c) {
     return make_tree_folds(elements<const word>(c.inputs[1].data), plus{},
-                           elements<word>(c.results[2]), elements<word>(c.results[3]));
+                           elements<word>(c.results[2]),
+                           has_paths ? elements<word>(c.results[3]) : nullptr);
   };
   std::vector<word> values(n);
   std::iota(values.begin(), values.end(), word{3});
@@ -46,9 +48,11 @@ stream_call forest(const std::string& name, const std::vector<index>& first,
       .results = list_of(results_of<index>(n), results_of<index>(n), results_of<word>(n),
                          results_of<word>(n)),
       .scratch_bytes = 0,
-      .start = [=](const stream_call& c, const environment& env) {
-        return any_run_of(rooted_tree_async(shape_of(c), numbers_of(c), folds_of(c), env));
-      }};
+      .start =
+          [=](const stream_call& c, const environment& env) {
+            return any_run_of(rooted_tree_async(shape_of(c), numbers_of(c), folds_of(c), env));
+          },
+      .needs_no_loop = !has_paths};
   call.scratch_bytes = rooted_tree_scratch_bytes(shape_of(call), numbers_of(call), folds_of(call));
   return call;
 }
@@ -149,6 +153,8 @@ void add_searches(std::vector<stream_call>& all, const std::string& name, const 
 void add_trees(std::vector<stream_call>& all) {
   const std::size_t n = sized(200'000, 20'000);
   all.push_back(forest("random tree", parents_of(n, 1'000'000, 1), parents_of(n, 1'000'000, 2)));
+  all.push_back(
+      forest("no paths", parents_of(n, 1'000'000, 1), parents_of(n, 1'000'000, 2), false));
   // The rounds of pointer doubling depend on the depth: 15 for the path, 1 more than ten for both.
   all.push_back(forest("path", parents_of(20'000, 1, 1), parents_of(20'000, 2, 2)));
   all.push_back(forest("small tree", parents_of(100, 5, 1), parents_of(100, 5, 2)));

@@ -172,6 +172,7 @@ template <class T, class Combine>
   if (shape.nodes == 0) {
     return run_without_work(setup, rooted_tree_report{}, "there are no nodes");
   }
+  setup.completes_without_loop = folds.rootfix == nullptr;
   // H100: the last 10 rounds of a path of 10^6 nodes take 60 us more in a graph.
   setup.prefer_host("the host launches several rounds before each read of the state");
   setup.choose_route(1, plans());

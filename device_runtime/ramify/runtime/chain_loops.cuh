@@ -90,8 +90,8 @@ class chain_loops {
 
   borrowed<reusable_loop<Program, false>> looping_;
   borrowed<reusable_loop<Program, true>> completing_;
-  std::optional<graph_loop> own_;  // must outlive its launches
-  bool may_run_ = false;           // a shared loop may still run
+  std::optional<graph_loop> own_;
+  bool may_run_ = false;  // a shared loop may still run
 };
 
 }  // namespace ramify::detail::runtime::inline RAMIFY_BUILD

@@ -44,6 +44,9 @@
 ///                                                      launch, and end at once if there are none.
 ///                                                      They follow the chain in the stream. If
 ///                                                      is_complete_ahead(), no loop follows them
+///     static constexpr bool completes_without_loop        true: is_complete_ahead() in each run
+///                                                      that needs completion, so that no such
+///                                                      loop is compiled
 ///     bool has_no_state() const                        whether the grids that the host launches
 ///                                                      before finish() are the whole chain, and
 ///                                                      report nothing: then finish() only waits
@@ -216,6 +219,11 @@ class launch_chain {
   /// Whether a loop may begin at the first step.
   static constexpr bool may_begin_with_loop = !requires { requires Program::begins_without_loop; };
 
+  /// Whether no loop follows a chain to complete it.
+  static constexpr bool never_completed_by_loop = requires {
+    requires Program::completes_without_loop;
+  };
+
   /// Returns whether the host need not read a state at the end.
   [[nodiscard]] bool has_no_state() const {
     if constexpr (requires { program_.has_no_state(); }) {
@@ -263,8 +271,12 @@ class launch_chain {
 #if RAMIFY_ON_CUDA
     loops_.are_complete();  // the host has waited for the stream
 #endif
-    control_->report().graph_grids += (progress_.iterations - iterations_seen_) * grids_of_loop_;
+    const unsigned iterations = progress_.iterations - iterations_seen_;
     iterations_seen_ = progress_.iterations;
+    control_->report().graph_grids += iterations * grids_of_loop_;
+    if (iterations > 0 && control_->report().looped_by != flat_loop::graph) {
+      set_looped_by(flat_loop::graph, "a loop in the stream completed the run");
+    }
   }
 
   /// Returns the program for grids that the host launches, which need no slots.
@@ -343,7 +355,7 @@ class launch_chain {
       return true;
     }
 #if RAMIFY_ON_CUDA
-    if constexpr (has_loop && may_begin_with_loop) {
+    if constexpr (has_loop && may_begin_with_loop && !never_completed_by_loop) {
       const auto decide = [&](const loop_condition& condition, auto& grids) {
         Program deciding = program_;
         deciding.loop = condition;
