@@ -263,6 +263,32 @@ BOOST_AUTO_TEST_CASE(a_graph_captures_a_chain_with_its_completion) {
   });
 }
 
+// The first two runs have the same parameters, the third one has another amount in one node, and
+// the fifth one has more nodes.
+BOOST_AUTO_TEST_CASE(runs_of_a_loop_with_equal_parameters) {
+  const std::vector<loop_run> runs{{3, 5, 1}, {4, 5, 1}, {2, 7, 1},
+                                   {6, 5, 1}, {1, 5, 2}, {2, 5, 2}};
+  reusable_loop<shared_by_tests, false> loop;
+  const host_stream stream;
+  const auto sum = zeros<unsigned>(1);
+  const auto left = zeros<unsigned>(1);
+  check(cudaDeviceSynchronize(), "waiting");
+  unsigned expected = 0;
+  for (const loop_run& run : runs) {
+    check(launch(add, {1, 1}, stream.get(), left.data(), run.iterations).code(), "launching add");
+    const auto body = [&](const loop_condition& condition, auto& grids) {
+      for (unsigned grid = 0; grid < run.adders; ++grid) {
+        grids(add, launch_shape{1, 1}, sum.data(), run.amount);
+      }
+      grids(count_down, launch_shape{1, 1}, left.data(), condition);
+    };
+    loop.launch(stream.get(), body, nothing_before{});
+    expected += run.iterations * run.amount * run.adders;
+  }
+  stream.synchronize();
+  BOOST_TEST(download(sum)[0] == expected);
+}
+
 BOOST_AUTO_TEST_CASE(runs_share_a_loop) {
   check_shared_loop<false>({{3, 5, 1}, {7, 2, 1}, {4, 9, 3}, {1, 1, 2}, {6, 4, 2}});
   check_shared_loop<true>({{3, 5, 1}, {0, 2, 1}, {4, 9, 3}, {0, 1, 2}, {6, 4, 2}});

@@ -133,6 +133,7 @@ inline run_choices choices_of(const request& how, cudaStream_t stream = nullptr)
           .wanted_loop = how.loop,
           .trace = nullptr,
           .completion = how.until,
+          .device = ramify::current_device(),
           .captured = is_being_captured(stream),
           .limits = nullptr,
           .limit = how.limit,

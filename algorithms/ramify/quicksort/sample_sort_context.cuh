@@ -161,11 +161,11 @@ struct sample_sort_context : chain_link, sample_sort_memory<typename Compare::co
       team_merge_sort<code, Value, tuning::long_chunk.threads, tuning::long_chunk.items>;
   static constexpr auto join = chain_join::last_block;
   static constexpr bool releases_slots = true;
+  static constexpr bool needs_no_completing_loop = true;
 
   double_buffer<Key, Value> buffers;
   Compare compare;         ///< a sort_order
   bool completes = false;  ///< the last leaf grid in the stream finishes the sort from any state
-  static constexpr bool completes_without_loop = true;  ///< see launch_chain.cuh
 
   [[nodiscard]] __host__ __device__ bool finished(const sample_sort_state& now) const {
     return now.segments_due() == 0 && now.launched == now.due;

@@ -26,4 +26,28 @@ inline void check(cudaError_t code, const char* doing) {
   return device;
 }
 
+/// Makes a device current in the calling thread for the scope. The CPU executor has one device.
+class [[nodiscard]] device_scope {
+ public:
+  /// \throws cuda_error
+  explicit device_scope([[maybe_unused]] int device) : former_(current_device()) {
+#if RAMIFY_ON_CUDA
+    if (device == former_) return;
+    check(cudaSetDevice(device), "setting the device");
+    has_changed_ = true;
+#endif
+  }
+  ~device_scope() {
+#if RAMIFY_ON_CUDA
+    if (has_changed_) static_cast<void>(cudaSetDevice(former_));
+#endif
+  }
+  device_scope(const device_scope&) = delete;
+  device_scope& operator=(const device_scope&) = delete;
+
+ private:
+  int former_;
+  bool has_changed_ = false;
+};
+
 }  // namespace ramify::inline RAMIFY_BUILD

@@ -119,10 +119,9 @@ namespace ramify::detail::runtime::inline RAMIFY_BUILD {
   }
 }
 
-/// Returns the id of the current device's context. The id changes with each cudaDeviceReset().
-/// Thread-safe. \throws cuda_error
-[[nodiscard]] inline context_id current_context() {
-  const int device = current_device();
+/// Returns the id of the context of `device`, which must be the current one. The id changes with
+/// each cudaDeviceReset(). Thread-safe. \throws cuda_error
+[[nodiscard]] inline context_id current_context(int device = current_device()) {
   context_markers& all = all_context_markers<true>();
   const std::lock_guard lock(all.mutex);
   context_marker& marker = all.of_device[device];
@@ -155,7 +154,7 @@ namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 
 /// Returns the id of the executor's context. The id changes with each cudaDeviceReset().
 /// Thread-safe.
-[[nodiscard]] inline context_id current_context() { return cpu::resets() + 1; }
+[[nodiscard]] inline context_id current_context(int = 0) { return cpu::resets() + 1; }
 /// Returns whether the context with this id still exists. Thread-safe.
 [[nodiscard]] inline bool context_exists(context_id id) { return id == current_context(); }
 

@@ -19,7 +19,7 @@
 ///
 /// On an H200 an iteration costs 4.3 us in addition to its work; an iteration that the host
 /// launches, with a round trip after it, costs 11.8 us. The construction of a loop of one grid
-/// takes 20 us of the host, and each further grid 1 us.
+/// takes 20 us of the host's time, and each further grid 1 us.
 
 #include <cstddef>
 #include <ramify/runtime/borrowed.cuh>

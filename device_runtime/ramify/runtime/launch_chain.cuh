@@ -44,9 +44,10 @@
 ///                                                      launch, and end at once if there are none.
 ///                                                      They follow the chain in the stream. If
 ///                                                      is_complete_ahead(), no loop follows them
-///     static constexpr bool completes_without_loop        true: is_complete_ahead() in each run
-///                                                      that needs completion, so that no such
-///                                                      loop is compiled
+///     static constexpr bool needs_no_completing_loop   true: each run that needs completion is
+///                                                      complete ahead, or a loop of its own
+///                                                      launches its steps. So no loop is compiled
+///                                                      that follows a chain to complete it
 ///     bool has_no_state() const                        whether the grids that the host launches
 ///                                                      before finish() are the whole chain, and
 ///                                                      report nothing: then finish() only waits
@@ -220,8 +221,8 @@ class launch_chain {
   static constexpr bool may_begin_with_loop = !requires { requires Program::begins_without_loop; };
 
   /// Whether no loop follows a chain to complete it.
-  static constexpr bool never_completed_by_loop = requires {
-    requires Program::completes_without_loop;
+  static constexpr bool needs_no_completing_loop = requires {
+    requires Program::needs_no_completing_loop;
   };
 
   /// Returns whether the host need not read a state at the end.
@@ -254,7 +255,7 @@ class launch_chain {
     set_looped_by(flat_loop::host, by_choice ? "too few steps for a graph to pay" : loop_.reason);
   }
 
-  /// Waits for the stream, and reads the state and the progress.
+  /// Waits for the grids in the stream, and reads the state and the progress.
   void read_state() {
     if (control_->sees(program_.state)) {  // one copy reads both
       progress_ = control_->wait();
@@ -265,17 +266,18 @@ class launch_chain {
       check(cudaMemcpyAsync(copy, program_.state, sizeof state_, cudaMemcpyDeviceToHost,
                             control_->stream()),
             "reading the state of a chain");
+      control_->read_ahead();  // the next wait is for a copy after this one
       progress_ = control_->wait();
       if (copy != &state_) state_ = *copy;
     }
 #if RAMIFY_ON_CUDA
-    loops_.are_complete();  // the host has waited for the stream
+    loops_.are_complete();  // the host has waited for the grids in the stream
 #endif
     const unsigned iterations = progress_.iterations - iterations_seen_;
     iterations_seen_ = progress_.iterations;
     control_->report().graph_grids += iterations * grids_of_loop_;
     if (iterations > 0 && control_->report().looped_by != flat_loop::graph) {
-      set_looped_by(flat_loop::graph, "a loop in the stream completed the run");
+      set_looped_by(flat_loop::graph, "a loop in the stream launched steps that were left");
     }
   }
 
@@ -355,7 +357,7 @@ class launch_chain {
       return true;
     }
 #if RAMIFY_ON_CUDA
-    if constexpr (has_loop && may_begin_with_loop && !never_completed_by_loop) {
+    if constexpr (has_loop && may_begin_with_loop && !needs_no_completing_loop) {
       const auto decide = [&](const loop_condition& condition, auto& grids) {
         Program deciding = program_;
         deciding.loop = condition;

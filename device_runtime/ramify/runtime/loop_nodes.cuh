@@ -4,7 +4,7 @@
 /// \file
 /// reusable_loop: an executable graph with a loop, which the runs of one program use one after
 /// another. A run sets the parameters of its nodes, which takes about 1 us for each node whose
-/// parameters differ from those of the last run. To make the graph takes 20 us and more (H200).
+/// parameters differ from those of the last run. Making the graph takes 20 us or more (H200).
 
 #include <ramify/runtime/build.hpp>
 
@@ -24,23 +24,11 @@
 
 namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 
-/// A kernel node of a graph, and the parameters that it has.
+/// A kernel node of a graph, and the bytes of its kernel, its sizes and its arguments. Padding in
+/// the arguments may make equal parameters look different, which costs time only.
 struct kernel_node {
   cudaGraphNode_t node;
-  cudaKernelNodeParams parameters;  ///< without pointers to the arguments
-  std::vector<std::byte> arguments;
-
-  [[nodiscard]] bool has(const cudaKernelNodeParams& other,
-                         std::span<const std::byte> other_arguments) const {
-    const auto is_same = [](const dim3& a, const dim3& b) {
-      return a.x == b.x && a.y == b.y && a.z == b.z;
-    };
-    return parameters.func == other.func && is_same(parameters.gridDim, other.gridDim) &&
-           is_same(parameters.blockDim, other.blockDim) &&
-           parameters.sharedMemBytes == other.sharedMemBytes &&
-           arguments.size() == other_arguments.size() &&
-           std::memcmp(arguments.data(), other_arguments.data(), arguments.size()) == 0;
-  }
+  std::vector<std::byte> parameters;
 };
 
 /// Adds grids to a graph as nodes that run one after another, or sets the parameters of nodes that
@@ -63,22 +51,20 @@ class node_launcher {
 #if !defined(__CUDA_ARCH__)
     if (shape.grid.x == 0 || error_ != cudaSuccess) return;
     std::tuple<Parameters...> copies(arguments...);
-    std::array<std::byte, (sizeof(Parameters) + ...)> bytes;
-    std::array<void*, sizeof...(Parameters)> addresses;
-    std::apply(
-        [&](auto&... copy) {
-          std::size_t end = 0;
-          (std::memcpy(&bytes[std::exchange(end, end + sizeof copy)], &copy, sizeof copy), ...);
-          addresses = {&copy...};
-        },
-        copies);
+    std::array<void*, sizeof...(Parameters)> addresses = std::apply(
+        [](auto&... copy) { return std::array<void*, sizeof...(Parameters)>{&copy...}; }, copies);
     cudaKernelNodeParams node{};
     node.func = reinterpret_cast<void*>(kernel);
     node.gridDim = shape.grid;
     node.blockDim = shape.block;
     node.sharedMemBytes = static_cast<unsigned>(shape.dynamic_shared);
     node.kernelParams = addresses.data();
-    put(node, bytes);
+    put(node, std::apply(
+                  [&](const auto&... copy) {
+                    return bytes_of(node.func, node.gridDim, node.blockDim, node.sharedMemBytes,
+                                    copy...);
+                  },
+                  copies));
 #else
     (static_cast<void>(arguments), ...);
 #endif
@@ -94,26 +80,28 @@ class node_launcher {
   [[nodiscard]] cudaError_t error() const { return error_; }
 
  private:
-  void put(const cudaKernelNodeParams& parameters, std::span<const std::byte> arguments) {
+  template <class... Parts>
+  [[nodiscard]] static std::vector<std::byte> bytes_of(const Parts&... parts) {
+    std::vector<std::byte> bytes((sizeof(Parts) + ...));
+    std::size_t end = 0;
+    (std::memcpy(&bytes[std::exchange(end, end + sizeof parts)], &parts, sizeof parts), ...);
+    return bytes;
+  }
+
+  /// Adds the next node or sets its parameters, of which `bytes` are the bytes.
+  void put(const cudaKernelNodeParams& parameters, std::vector<std::byte> bytes) {
     if (executable_ == nullptr) {
       cudaGraphNode_t added = nullptr;
       const bool is_first = next_ == first_;
       error_ = cudaGraphAddKernelNode(&added, graph_, is_first ? nullptr : &nodes_->back().node,
                                       is_first ? 0 : 1, &parameters);
-      if (error_ == cudaSuccess) nodes_->push_back({added, {}, {}});
+      if (error_ == cudaSuccess) nodes_->push_back({added, {}});
     } else if (next_ == nodes_->size()) {
       error_ = cudaErrorInvalidValue;  // the run has more grids than the graph has nodes
-    } else if ((*nodes_)[next_].has(parameters, arguments)) {
-      ++next_;
-      return;
-    } else {
+    } else if ((*nodes_)[next_].parameters != bytes) {
       error_ = cudaGraphExecKernelNodeSetParams(executable_, (*nodes_)[next_].node, &parameters);
     }
-    if (error_ != cudaSuccess) return;
-    kernel_node& node = (*nodes_)[next_++];
-    node.parameters = parameters;
-    node.parameters.kernelParams = nullptr;
-    node.arguments.assign(arguments.begin(), arguments.end());
+    if (error_ == cudaSuccess) (*nodes_)[next_++].parameters = std::move(bytes);
   }
 
   cudaGraph_t graph_ = nullptr;

@@ -152,14 +152,15 @@ struct run_report : run_times {
   backend ran_on = backend::automatic;
   std::string backend_reason;  ///< the reason for the backend
   route taken = route::automatic;
-  std::string route_reason;                    ///< the reason for the route
-  flat_loop looped_by = flat_loop::automatic;  ///< how the flat iterations, if any, were launched
-  std::string flat_loop_reason;                ///< the reason for it; empty if there was no choice
-  std::string completion_reason;               ///< why an _async call waited; empty if it did not
-  std::uint64_t host_grids = 0;                ///< number of grids that the host launched
-  std::uint64_t child_grids = 0;               ///< number of grids that kernels launched
-  std::uint64_t graph_grids = 0;               ///< number of grids that a graph loop launched
-  std::uint32_t deepest_level = 0;             ///< maximum depth in the launch tree; the root has 0
+  std::string route_reason;  ///< the reason for the route
+  /// What launched the iterations of the flat route, if any, or the steps that kernels left.
+  flat_loop looped_by = flat_loop::automatic;
+  std::string flat_loop_reason;            ///< the reason for it; empty if there was no choice
+  std::string completion_reason;           ///< why an _async call waited; empty if it did not
+  std::uint64_t host_grids = 0;            ///< number of grids that the host launched
+  std::uint64_t child_grids = 0;           ///< number of grids that kernels launched
+  std::uint64_t graph_grids = 0;           ///< number of grids that a graph loop launched
+  std::uint32_t deepest_level = 0;         ///< maximum depth in the launch tree; the root has 0
   std::uint64_t spilled_tasks = 0;         ///< tasks that got no launch slot and ran in a flat grid
   std::uint32_t peak_slots = 0;            ///< maximum number of launch slots in use, by all runs
   std::uint64_t pending_launch_limit = 0;  ///< the limit of the device, in launches

@@ -57,10 +57,13 @@ class run_control {
   /// must outlive this object.
   /// \throws std::invalid_argument for a trace without capacity; cuda_error
   run_control(void* scratch, const route_choice& choice, std::size_t pending_launch_limit,
-              cudaStream_t stream, launch_trace* trace = nullptr, bool first_grid_clears = false)
+              cudaStream_t stream, launch_trace* trace = nullptr, bool first_grid_clears = false,
+              int device = current_device())
       : memory_(static_cast<device_memory*>(scratch)),
         stream_(stream),
         first_grid_clears_(first_grid_clears),
+        device_(device),
+        context_(detail::current_context(device)),
         trace_(trace),
         recorder_(trace, stream),
         report_(report_of_this_build(choice)) {
@@ -73,7 +76,7 @@ class run_control {
   /// `scratch`; wait() reads the first of them. \throws cuda_error
   run_control(void* scratch, const detail::run_choices& setup, std::size_t bytes = scratch_bytes)
       : run_control(scratch, setup.choice, setup.limit, setup.stream, setup.trace,
-                    setup.first_grid_clears) {
+                    setup.first_grid_clears, setup.device) {
     seen_bytes_ = std::min(bytes, max_seen_bytes);
     needs_completion_ = setup.needs_completion();
   }
@@ -81,7 +84,8 @@ class run_control {
   /// Constructs one of several runs that share `recorder`, which writes to setup.trace and must
   /// outlive the run. \throws cuda_error
   run_control(void* scratch, const detail::run_choices& setup, detail::trace_recorder& recorder)
-      : run_control(scratch, setup.choice, setup.limit, setup.stream) {
+      : run_control(scratch, setup.choice, setup.limit, setup.stream, nullptr, false,
+                    setup.device) {
     trace_ = setup.trace;
     shared_recorder_ = &recorder;
     needs_completion_ = setup.needs_completion();
@@ -111,7 +115,7 @@ class run_control {
   void may_hold_slots() {
     static_cast<void>(held_.release());
     if (!on_device_route()) return;
-    held_.get_deleter() = {stream_, link(), context_};
+    held_.get_deleter() = {stream_, link(), context_, device_};
     held_.reset(&memory_->progress);
   }
   /// States that all slots are free, or that a grid in the stream releases them. wait() calls it if
@@ -152,7 +156,7 @@ class run_control {
   /// waits.
   void reports_nothing() { reports_nothing_ = true; }
 
-  /// Waits for the stream, and copies the counts of the kernels to the report. Returns the progress
+  /// Waits for the grids in the stream, and copies their counts to the report. Returns the progress
   /// of the launch chain. seen() then returns what the run has among the first bytes of its scratch
   /// memory: one copy of them all takes no longer than one of the status.
   /// \throws device_launch_error for the first launch in a kernel that failed; std::length_error if
@@ -223,10 +227,12 @@ class run_control {
     cudaStream_t stream;
     detail::chain_link link;
     detail::context_id made_in;
+    int device;
     void operator()(detail::chain_progress*) const {
       if (!detail::context_exists(made_in)) return;
 #if RAMIFY_ON_CUDA
       try {
+        const device_scope here(device);
         if (is_being_captured(stream)) return;  // the graph releases the slots
         detail::chain_link untraced = link;
         untraced.trace = {};
@@ -271,7 +277,8 @@ class run_control {
   cudaStream_t stream_;
   bool first_grid_clears_;
   bool needs_completion_ = false;
-  detail::context_id context_ = detail::current_context();
+  int device_;  // the current one
+  detail::context_id context_;
   slot_lease lease_;
   launch_trace* trace_;
   detail::trace_recorder recorder_;

@@ -127,6 +127,7 @@ struct run_choices {
   flat_loop wanted_loop;
   launch_trace* trace;
   ramify::completion completion;
+  int device;                                   ///< the current device at the start of the run
   bool captured;                                ///< whether a graph captures the run
   std::shared_ptr<const launch_limits> limits;  ///< in force while it exists; null: unchanged
   std::size_t limit;                            ///< the pending-launch limit
@@ -183,6 +184,7 @@ struct run_setup : private relaxed_capture_scope, run_choices {
                     .wanted_loop = env.flat_loop,
                     .trace = env.trace,
                     .completion = env.completion,
+                    .device = current_device(),
                     .captured = is_captured(name, env),
                     .limits = limits_of(env),
                     .limit = current_pending_launch_limit(),

@@ -56,6 +56,7 @@ class started_run : public pending_run<Result> {
   /// \throws std::logic_error while the stream is being captured; as finish()
   [[nodiscard]] Result get() final {
     const phase_range range(this->algorithm());
+    const device_scope here(choices.device);
     require_not_captured(choices.stream, this->algorithm());
     if (error_ != nullptr) std::rethrow_exception(std::exchange(error_, nullptr));
     if (result_) return std::move(*result_);
