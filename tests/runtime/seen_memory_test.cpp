@@ -79,7 +79,6 @@ BOOST_AUTO_TEST_CASE(a_wait_ends_after_the_grids_before_the_copy) {
   }
 }
 
-// The copy engine makes a copy from a complete stream.
 BOOST_AUTO_TEST_CASE(a_copy_from_a_complete_stream) {
   words_in_stream source;
   seen_memory seen;

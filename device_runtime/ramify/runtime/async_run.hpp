@@ -81,11 +81,12 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] async
   }
   ~async_run() = default;
 
-  /// Waits for the grids of the run and returns the result. The host polls in short waits, unless
-  /// cudaSetDeviceFlags() requested another kind of waiting before the first run; cudaStreamQuery()
-  /// may then return cudaErrorNotReady for some microseconds. If the stream does not complete the
-  /// run, the call launches the grids for which kernels found no launch slot, and on the flat route
-  /// those that the host has left to launch. Any thread may call it, whatever its current device.
+  /// Waits for the grids of the run and returns the result. On a GPU, a small grid writes the state
+  /// of the run for the host, which polls, unless cudaSetDeviceFlags() requested another kind of
+  /// waiting before the first run. Immediately afterwards, cudaStreamQuery() may return
+  /// cudaErrorNotReady. If the stream does not complete the run, the call launches the grids for
+  /// which kernels found no launch slot, and on the flat route those that the host has left to
+  /// launch. Any thread may call it, whatever its current device.
   ///
   /// It returns once. If a graph has captured the run, get() may be called after each launch of the
   /// graph; the launch must be in the same stream, or be complete. After a call that has thrown,
