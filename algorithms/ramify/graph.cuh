@@ -83,12 +83,16 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
+// Functions are templates even without a type of the caller among their arguments: so a program
+// compiles the kernels only of the functions that it calls.
+
 // ---- breadth-first search ----
 
 /// Returns the scratch memory of a breadth-first search, in bytes of device memory. It reads no
 /// element of an array and launches nothing. \throws std::invalid_argument
-[[nodiscard]] inline std::size_t bfs_scratch_bytes(const graph_view& graph,
-                                                   const bfs_options& options = {}) {
+template <class = void>
+[[nodiscard]] std::size_t bfs_scratch_bytes(const graph_view& graph,
+                                            const bfs_options& options = {}) {
   return detail::graph::scratch_bytes<detail::graph::breadth_first>(graph, options);
 }
 
@@ -98,11 +102,11 @@ namespace ramify::inline RAMIFY_BUILD {
 /// \param results  device arrays of n elements each; null: not computed
 /// \param env      its memory: bfs_scratch_bytes(graph, options)
 /// \throws std::invalid_argument, unavailable, cuda_error; see Errors above
-inline async_run<bfs_report> breadth_first_search_async(const graph_view& graph,
-                                                        std::int64_t source,
-                                                        const bfs_arrays& results,
-                                                        const bfs_options& options,
-                                                        const environment& env = {}) {
+template <class = void>
+async_run<bfs_report> breadth_first_search_async(const graph_view& graph, std::int64_t source,
+                                                 const bfs_arrays& results,
+                                                 const bfs_options& options,
+                                                 const environment& env = {}) {
   const phase_range range("graph: breadth-first search");
   const auto arrays = detail::graph::check_arguments(graph, source, results, options);
   detail::graph::breadth_first search{};
@@ -118,10 +122,10 @@ inline async_run<bfs_report> breadth_first_search_async(const graph_view& graph,
   search.thin_edges = detail::graph::thin_edges_of(options);
   return detail::graph::start_search("breadth_first_search", arrays, graph, options, search, env);
 }
-inline async_run<bfs_report> breadth_first_search_async(const graph_view& graph,
-                                                        std::int64_t source,
-                                                        const bfs_arrays& results,
-                                                        const environment& env = {}) {
+template <class = void>
+async_run<bfs_report> breadth_first_search_async(const graph_view& graph, std::int64_t source,
+                                                 const bfs_arrays& results,
+                                                 const environment& env = {}) {
   return breadth_first_search_async(graph, source, results, bfs_options{}, env);
 }
 
@@ -129,13 +133,15 @@ inline async_run<bfs_report> breadth_first_search_async(const graph_view& graph,
 /// get().
 /// \param env  its memory: bfs_scratch_bytes(graph, options)
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
-inline bfs_report breadth_first_search(const graph_view& graph, std::int64_t source,
-                                       const bfs_arrays& results, const bfs_options& options,
-                                       const environment& env = {}) {
+template <class = void>
+bfs_report breadth_first_search(const graph_view& graph, std::int64_t source,
+                                const bfs_arrays& results, const bfs_options& options,
+                                const environment& env = {}) {
   return breadth_first_search_async(graph, source, results, options, detail::waiting(env)).get();
 }
-inline bfs_report breadth_first_search(const graph_view& graph, std::int64_t source,
-                                       const bfs_arrays& results, const environment& env = {}) {
+template <class = void>
+bfs_report breadth_first_search(const graph_view& graph, std::int64_t source,
+                                const bfs_arrays& results, const environment& env = {}) {
   return breadth_first_search(graph, source, results, bfs_options{}, env);
 }
 
@@ -205,8 +211,9 @@ sssp_report shortest_paths(const graph_view& graph, const Weights& weights, std:
 
 /// Returns the scratch memory of connected_components(), in bytes of device memory. It reads no
 /// element of an array and launches nothing. \throws std::invalid_argument
-[[nodiscard]] inline std::size_t components_scratch_bytes(const graph_view& graph,
-                                                          const graph_options& options = {}) {
+template <class = void>
+[[nodiscard]] std::size_t components_scratch_bytes(const graph_view& graph,
+                                                   const graph_options& options = {}) {
   return detail::graph::scratch_bytes<detail::graph::union_find>(graph, options);
 }
 
@@ -218,10 +225,11 @@ sssp_report shortest_paths(const graph_view& graph, const Weights& weights, std:
 ///                    vertex; null: only the number of components is computed
 /// \param env         its memory: components_scratch_bytes(graph, options)
 /// \throws std::invalid_argument, unavailable, cuda_error; see Errors above
-inline async_run<components_report> connected_components_async(const graph_view& graph,
-                                                               std::int32_t* components,
-                                                               const graph_options& options,
-                                                               const environment& env = {}) {
+template <class = void>
+async_run<components_report> connected_components_async(const graph_view& graph,
+                                                        std::int32_t* components,
+                                                        const graph_options& options,
+                                                        const environment& env = {}) {
   const phase_range range("graph: connected components");
   const auto arrays = detail::graph::check_arguments(graph, components, "components", options);
   detail::graph::union_find search{};
@@ -230,22 +238,24 @@ inline async_run<components_report> connected_components_async(const graph_view&
   return detail::graph::start_search("connected_components", arrays, graph.outgoing(), options,
                                      search, env);
 }
-inline async_run<components_report> connected_components_async(const graph_view& graph,
-                                                               std::int32_t* components,
-                                                               const environment& env = {}) {
+template <class = void>
+async_run<components_report> connected_components_async(const graph_view& graph,
+                                                        std::int32_t* components,
+                                                        const environment& env = {}) {
   return connected_components_async(graph, components, graph_options{}, env);
 }
 
 /// Computes the connected components and waits for them: connected_components_async() and get().
 /// \param env  its memory: components_scratch_bytes(graph, options)
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
-inline components_report connected_components(const graph_view& graph, std::int32_t* components,
-                                              const graph_options& options,
-                                              const environment& env = {}) {
+template <class = void>
+components_report connected_components(const graph_view& graph, std::int32_t* components,
+                                       const graph_options& options, const environment& env = {}) {
   return connected_components_async(graph, components, options, detail::waiting(env)).get();
 }
-inline components_report connected_components(const graph_view& graph, std::int32_t* components,
-                                              const environment& env = {}) {
+template <class = void>
+components_report connected_components(const graph_view& graph, std::int32_t* components,
+                                       const environment& env = {}) {
   return connected_components(graph, components, graph_options{}, env);
 }
 
@@ -253,8 +263,9 @@ inline components_report connected_components(const graph_view& graph, std::int3
 
 /// Returns the scratch memory of pagerank(), in bytes of device memory. It reads no element of an
 /// array and launches nothing. \throws std::invalid_argument
-[[nodiscard]] inline std::size_t pagerank_scratch_bytes(const graph_view& graph,
-                                                        const pagerank_options& options = {}) {
+template <class = void>
+[[nodiscard]] std::size_t pagerank_scratch_bytes(const graph_view& graph,
+                                                 const pagerank_options& options = {}) {
   return detail::graph::scratch_bytes<detail::graph::power_iteration>(graph, options);
 }
 
@@ -264,9 +275,10 @@ inline components_report connected_components(const graph_view& graph, std::int3
 /// \param ranks  device array of n elements, whose sum is about 1; null: not computed
 /// \param env    its memory: pagerank_scratch_bytes(graph, options)
 /// \throws std::invalid_argument, unavailable, cuda_error; see Errors above
-inline async_run<pagerank_report> pagerank_async(const graph_view& graph, double* ranks,
-                                                 const pagerank_options& options,
-                                                 const environment& env = {}) {
+template <class = void>
+async_run<pagerank_report> pagerank_async(const graph_view& graph, double* ranks,
+                                          const pagerank_options& options,
+                                          const environment& env = {}) {
   const phase_range range("graph: PageRank");
   const auto arrays = detail::graph::check_arguments(graph, ranks, "ranks", options);
   detail::graph::power_iteration search{};
@@ -281,20 +293,22 @@ inline async_run<pagerank_report> pagerank_async(const graph_view& graph, double
   search.edges = graph.edges();
   return detail::graph::start_search("pagerank", arrays, graph.outgoing(), options, search, env);
 }
-inline async_run<pagerank_report> pagerank_async(const graph_view& graph, double* ranks,
-                                                 const environment& env = {}) {
+template <class = void>
+async_run<pagerank_report> pagerank_async(const graph_view& graph, double* ranks,
+                                          const environment& env = {}) {
   return pagerank_async(graph, ranks, pagerank_options{}, env);
 }
 
 /// Computes the PageRank of all vertices and waits for it: pagerank_async() and get().
 /// \param env  its memory: pagerank_scratch_bytes(graph, options)
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
-inline pagerank_report pagerank(const graph_view& graph, double* ranks,
-                                const pagerank_options& options, const environment& env = {}) {
+template <class = void>
+pagerank_report pagerank(const graph_view& graph, double* ranks, const pagerank_options& options,
+                         const environment& env = {}) {
   return pagerank_async(graph, ranks, options, detail::waiting(env)).get();
 }
-inline pagerank_report pagerank(const graph_view& graph, double* ranks,
-                                const environment& env = {}) {
+template <class = void>
+pagerank_report pagerank(const graph_view& graph, double* ranks, const environment& env = {}) {
   return pagerank(graph, ranks, pagerank_options{}, env);
 }
 

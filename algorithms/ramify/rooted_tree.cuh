@@ -74,6 +74,9 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
+// Functions are templates even without a type of the caller among their arguments: so a program
+// compiles the kernels only of the functions that it calls.
+
 /// The operator of no_folds.
 struct no_operator {
   __host__ __device__ char operator()(char a, char) const { return a; }
@@ -116,15 +119,17 @@ auto rooted_tree_async(const tree_shape& shape, const tree_number_arrays& number
 /// Starts to compute the requested numbers of a forest, without folds; see the function with folds.
 /// \param env  its memory: rooted_tree_scratch_bytes(shape, numbers)
 /// \throws std::invalid_argument, unavailable, cuda_error; see Errors above
-inline async_run<rooted_tree_report> rooted_tree_async(const tree_shape& shape,
-                                                       const tree_number_arrays& numbers,
-                                                       const rooted_tree_options& options,
-                                                       const environment& env = {}) {
+template <class = void>
+async_run<rooted_tree_report> rooted_tree_async(const tree_shape& shape,
+                                                const tree_number_arrays& numbers,
+                                                const rooted_tree_options& options,
+                                                const environment& env = {}) {
   return rooted_tree_async(shape, numbers, no_folds{}, options, env);
 }
-inline async_run<rooted_tree_report> rooted_tree_async(const tree_shape& shape,
-                                                       const tree_number_arrays& numbers,
-                                                       const environment& env = {}) {
+template <class = void>
+async_run<rooted_tree_report> rooted_tree_async(const tree_shape& shape,
+                                                const tree_number_arrays& numbers,
+                                                const environment& env = {}) {
   return rooted_tree_async(shape, numbers, no_folds{}, rooted_tree_options{}, env);
 }
 
@@ -148,13 +153,14 @@ rooted_tree_report rooted_tree(const tree_shape& shape, const tree_number_arrays
 /// Computes the requested numbers of a forest, without folds, and waits for them.
 /// \param env  its memory: rooted_tree_scratch_bytes(shape, numbers)
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
-inline rooted_tree_report rooted_tree(const tree_shape& shape, const tree_number_arrays& numbers,
-                                      const rooted_tree_options& options,
-                                      const environment& env = {}) {
+template <class = void>
+rooted_tree_report rooted_tree(const tree_shape& shape, const tree_number_arrays& numbers,
+                               const rooted_tree_options& options, const environment& env = {}) {
   return rooted_tree_async(shape, numbers, options, detail::waiting(env)).get();
 }
-inline rooted_tree_report rooted_tree(const tree_shape& shape, const tree_number_arrays& numbers,
-                                      const environment& env = {}) {
+template <class = void>
+rooted_tree_report rooted_tree(const tree_shape& shape, const tree_number_arrays& numbers,
+                               const environment& env = {}) {
   return rooted_tree_async(shape, numbers, detail::waiting(env)).get();
 }
 

@@ -70,6 +70,9 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
+// Functions are templates even without a type of the caller among their arguments: so a program
+// compiles the kernels only of the functions that it calls.
+
 /// Polylines in device memory.
 struct device_polylines {
   device_buffer<curve_point> points;
@@ -82,9 +85,10 @@ struct device_polylines {
 /// \param env     its memory: empty, or a resource
 /// \throws std::invalid_argument naming the argument, or the control point that is not finite;
 ///         std::length_error, std::logic_error, unavailable, cuda_error, device_launch_error
-[[nodiscard]] inline device_polylines tessellate_curves(const cubic_curve* curves, std::size_t n,
-                                                        const tessellation_options& options,
-                                                        const environment& env = {}) {
+template <class = void>
+[[nodiscard]] device_polylines tessellate_curves(const cubic_curve* curves, std::size_t n,
+                                                 const tessellation_options& options,
+                                                 const environment& env = {}) {
   namespace family = detail::tessellation;
   const phase_range range("tessellate_curves");
   family::tessellation_call call("tessellate_curves", "curves", curves, n, options, env);
@@ -110,8 +114,9 @@ struct device_polylines {
   lines.report = call.finish();
   return lines;
 }
-[[nodiscard]] inline device_polylines tessellate_curves(const cubic_curve* curves, std::size_t n,
-                                                        const environment& env = {}) {
+template <class = void>
+[[nodiscard]] device_polylines tessellate_curves(const cubic_curve* curves, std::size_t n,
+                                                 const environment& env = {}) {
   return tessellate_curves(curves, n, {}, env);
 }
 
@@ -127,9 +132,10 @@ struct device_mesh {
 /// \param env      its memory: empty, or a resource
 /// \throws std::invalid_argument naming the argument, or the control point that is not finite;
 ///         std::length_error, std::logic_error, unavailable, cuda_error, device_launch_error
-[[nodiscard]] inline device_mesh tessellate_patches(const bicubic_patch* patches, std::size_t n,
-                                                    const tessellation_options& options,
-                                                    const environment& env = {}) {
+template <class = void>
+[[nodiscard]] device_mesh tessellate_patches(const bicubic_patch* patches, std::size_t n,
+                                             const tessellation_options& options,
+                                             const environment& env = {}) {
   namespace family = detail::tessellation;
   const phase_range range("tessellate_patches");
   family::tessellation_call call("tessellate_patches", "patches", patches, n, options, env);
@@ -158,8 +164,9 @@ struct device_mesh {
   mesh.report = call.finish();
   return mesh;
 }
-[[nodiscard]] inline device_mesh tessellate_patches(const bicubic_patch* patches, std::size_t n,
-                                                    const environment& env = {}) {
+template <class = void>
+[[nodiscard]] device_mesh tessellate_patches(const bicubic_patch* patches, std::size_t n,
+                                             const environment& env = {}) {
   return tessellate_patches(patches, n, {}, env);
 }
 

@@ -21,26 +21,32 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
+// Functions are templates even without a type of the caller among their arguments: so a program
+// compiles the kernels only of the functions that it calls.
+
 /// Starts counting the nodes and leaves of a tree, and finding its depth. Graph capture and waiting
 /// are as of traverse_async().
 /// \param env  its memory: tree_search_scratch_bytes()
 /// \throws std::invalid_argument, unavailable, cuda_error
-inline async_run<traverse_result<uts_counts>> tree_search_async(const uts_parameters& tree,
-                                                                const traverse_options& options,
-                                                                const environment& env = {}) {
+template <class = void>
+async_run<traverse_result<uts_counts>> tree_search_async(const uts_parameters& tree,
+                                                         const traverse_options& options,
+                                                         const environment& env = {}) {
   using namespace detail::tree_search;
   validate(tree);
   return traverse_async(uts_root(tree), uts_expand(tree), uts_visit{}, uts_reduce{}, uts_counts{},
                         options, env);
 }
-inline async_run<traverse_result<uts_counts>> tree_search_async(const uts_parameters& tree,
-                                                                const environment& env = {}) {
+template <class = void>
+async_run<traverse_result<uts_counts>> tree_search_async(const uts_parameters& tree,
+                                                         const environment& env = {}) {
   return tree_search_async(tree, {}, env);
 }
 
 /// Returns the device memory that a search needs, in bytes.
 /// \throws std::invalid_argument, unavailable, cuda_error
-[[nodiscard]] inline std::size_t tree_search_scratch_bytes(const traverse_options& options = {}) {
+template <class = void>
+[[nodiscard]] std::size_t tree_search_scratch_bytes(const traverse_options& options = {}) {
   using namespace detail::tree_search;
   return traverse_scratch_bytes<uts_node, uts_expand, uts_visit, uts_reduce, uts_counts>(options);
 }

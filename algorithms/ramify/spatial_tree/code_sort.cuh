@@ -192,7 +192,8 @@ class code_sort {
 #endif
 
 /// Returns the scratch memory of sort_queries() over n queries, in bytes. \throws cuda_error
-[[nodiscard]] inline std::size_t sort_queries_bytes(std::size_t n) {
+template <class = void>
+[[nodiscard]] std::size_t sort_queries_bytes(std::size_t n) {
 #if RAMIFY_ON_CUDA
   return layout_bytes<radix_sort_scratch<std::uint32_t>>(static_cast<std::uint32_t>(n), 32);
 #else
@@ -203,9 +204,10 @@ class code_sort {
 /// Sorts the indices of n < 2^32 queries by their codes. Waits for the stream on the CPU executor.
 /// Adds the grids of the CPU executor to a report. \throws cuda_error
 /// \param memory  sort_queries_bytes(); if it is empty or a resource, the sort allocates it
-inline void sort_queries(std::uint32_t* codes, std::uint32_t* order, std::size_t n,
-                         const runtime::run_choices& query, const memory_ref& memory,
-                         [[maybe_unused]] run_report& report) {
+template <class = void>
+void sort_queries(std::uint32_t* codes, std::uint32_t* order, std::size_t n,
+                  const runtime::run_choices& query, const memory_ref& memory,
+                  [[maybe_unused]] run_report& report) {
 #if RAMIFY_ON_CUDA
   const auto count = static_cast<std::uint32_t>(n);
   constexpr int bits = 32;

@@ -182,8 +182,8 @@ welded_corners weld_corners(tessellation_call& call, const bicubic_patch* patche
 }
 
 /// Executes step 3. Returns the triangles of the mesh.
-inline device_buffer<mesh_triangle> triangles_of(tessellation_call& call,
-                                                 const welded_corners& corners) {
+template <class = void>
+device_buffer<mesh_triangle> triangles_of(tessellation_call& call, const welded_corners& corners) {
   const phase_range range("tessellation: triangles");
   cudaStream_t const stream = call.stream();
   const std::size_t n = corners.slot_of.size() / 3;
