@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <ramify/amr/problems.cuh>
+#include <ramify/amr/physics/problems.cuh>
 #include <ramify/cluster/communicator.hpp>
 #include <ramify/cluster/session.hpp>
 #include <ramify/distributed_amr.cuh>

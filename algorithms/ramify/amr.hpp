@@ -12,7 +12,7 @@
 ///     std::cout << mesh.leaves.size() << " blocks\n" << flow.report();
 ///
 /// Blocks    16 x 16 cells in two dimensions, 8 x 8 x 8 in three.
-/// Units     Those of the problems (<ramify/amr/problems.cuh>); all lengths are about 1.
+/// Units     Those of the problems (<ramify/amr/physics/problems.cuh>); all lengths are about 1.
 /// Stream    Each call is ordered after earlier work in the environment's stream, and returns when
 ///           its work is complete.
 /// Errors    Before anything begins: std::invalid_argument naming the field for a bad field or

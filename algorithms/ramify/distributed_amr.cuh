@@ -44,12 +44,12 @@
 #include <ramify/amr.cuh>
 #include <ramify/amr/argument_types.cuh>
 #include <ramify/amr/begin_run.cuh>
-#include <ramify/amr/broadcast_state.cuh>
-#include <ramify/amr/distributed_config.hpp>
-#include <ramify/amr/distributed_program.cuh>
-#include <ramify/amr/distributed_settings.hpp>
 #include <ramify/cluster/communicator.hpp>
 #include <ramify/cluster/kernel_backend.cuh>
+#include <ramify/distributed_amr/broadcast_state.cuh>
+#include <ramify/distributed_amr/config.hpp>
+#include <ramify/distributed_amr/program.cuh>
+#include <ramify/distributed_amr/settings.hpp>
 #include <stdexcept>
 #include <vector>
 

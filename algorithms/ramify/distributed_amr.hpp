@@ -33,8 +33,8 @@
 #include <limits>
 #include <memory>
 #include <ramify/amr.hpp>
-#include <ramify/amr/distributed_config.hpp>
 #include <ramify/cluster/communicator.hpp>
+#include <ramify/distributed_amr/config.hpp>
 #include <vector>
 
 namespace ramify {

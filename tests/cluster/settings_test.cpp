@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <ramify/amr/distributed_settings.hpp>
 #include <ramify/cluster/communicator.hpp>
 #include <ramify/distributed_amr.hpp>
+#include <ramify/distributed_amr/settings.hpp>
 #include <ramify/distributed_branch_and_bound.hpp>
 #include <ramify/distributed_sort.cuh>
 #include <ramify/distributed_sort.hpp>

@@ -8,7 +8,7 @@ nvcc=$1 root=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cat >"$work/run.cu" <<'code'
-#include <ramify/amr/problems.cuh>
+#include <ramify/amr/physics/problems.cuh>
 #include <ramify/distributed_amr.cuh>
 using namespace ramify;
 using gas = euler<double, 2>;

@@ -8,12 +8,12 @@
 #include <boost/test/unit_test.hpp>
 #include <memory>
 #include <numeric>
-#include <ramify/amr/advection.cuh>
 #include <ramify/amr/ghost.cuh>
-#include <ramify/amr/part_plan.cuh>
-#include <ramify/amr/problems.cuh>
+#include <ramify/amr/physics/advection.cuh>
+#include <ramify/amr/physics/problems.cuh>
 #include <ramify/amr/restore.cuh>
-#include <ramify/amr/value_slots.hpp>
+#include <ramify/distributed_amr/part_plan.cuh>
+#include <ramify/distributed_amr/value_slots.hpp>
 #include <set>
 
 namespace data = boost::unit_test::data;

@@ -2,7 +2,7 @@
 // The exact solutions that other tests use, compared with published numbers and the equations.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
-#include <ramify/amr/euler.cuh>
+#include <ramify/amr/physics/euler.cuh>
 
 #include "exact_riemann.hpp"
 #include "linear_waves.hpp"

@@ -6,8 +6,8 @@
 /// compiler.
 
 #include <concepts>
-#include <ramify/amr/criteria.cuh>
 #include <ramify/amr/mesh.cuh>
+#include <ramify/amr/physics/criteria.cuh>
 #include <ramify/amr/regrid.cuh>
 #include <ramify/runtime/functor_types.hpp>
 #include <type_traits>

@@ -4,7 +4,7 @@
 /// \file
 /// Refinement: creates the children of tagged blocks and fills them with values.
 
-#include <ramify/amr/cell_average.cuh>
+#include <ramify/amr/physics/cell_average.cuh>
 #include <ramify/amr/regrid.cuh>
 #include <ramify/amr/run_view.cuh>
 #include <ramify/runtime/launch.cuh>

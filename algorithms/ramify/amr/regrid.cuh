@@ -9,7 +9,7 @@
 /// kernel reads them. So neither the mesh nor the bits of the values depend on the order of blocks.
 /// The tags are the smallest set that keeps the mesh balanced.
 
-#include <ramify/amr/criteria.cuh>
+#include <ramify/amr/physics/criteria.cuh>
 #include <ramify/amr/run_view.cuh>
 #include <ramify/amr/synchronize.cuh>
 #include <ramify/runtime/collectives.cuh>

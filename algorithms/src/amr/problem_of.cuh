@@ -6,10 +6,10 @@
 /// each physics and not for each problem.
 
 #include <ramify/amr.hpp>
-#include <ramify/amr/advection.cuh>
-#include <ramify/amr/criteria.cuh>
-#include <ramify/amr/euler.cuh>
-#include <ramify/amr/problems.cuh>
+#include <ramify/amr/physics/advection.cuh>
+#include <ramify/amr/physics/criteria.cuh>
+#include <ramify/amr/physics/euler.cuh>
+#include <ramify/amr/physics/problems.cuh>
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 

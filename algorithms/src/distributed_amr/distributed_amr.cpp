@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <limits>
 #include <memory>
-#include <ramify/amr/distributed_settings.hpp>
 #include <ramify/distributed_amr.hpp>
+#include <ramify/distributed_amr/settings.hpp>
 #include <string>
 
 #include "amr/problem_values.hpp"

@@ -3,7 +3,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <limits>
-#include <ramify/amr/advection.cuh>
+#include <ramify/amr/physics/advection.cuh>
 #include <string>
 
 using ramify::advection;

@@ -4,7 +4,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <limits>
-#include <ramify/amr/euler.cuh>
+#include <ramify/amr/physics/euler.cuh>
 #include <string>
 #include <utility>
 

@@ -2,9 +2,9 @@
 // Slopes and fluxes on a uniform line of cells, against exact solutions.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
-#include <ramify/amr/advection.cuh>
-#include <ramify/amr/euler.cuh>
-#include <ramify/amr/problems.cuh>
+#include <ramify/amr/physics/advection.cuh>
+#include <ramify/amr/physics/euler.cuh>
+#include <ramify/amr/physics/problems.cuh>
 
 #include "exact_riemann.hpp"
 #include "line.hpp"

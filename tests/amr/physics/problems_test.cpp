@@ -3,10 +3,10 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <numbers>
-#include <ramify/amr/advection.cuh>
-#include <ramify/amr/ball_overlap.cuh>
-#include <ramify/amr/euler.cuh>
-#include <ramify/amr/problems.cuh>
+#include <ramify/amr/physics/advection.cuh>
+#include <ramify/amr/physics/ball_overlap.cuh>
+#include <ramify/amr/physics/euler.cuh>
+#include <ramify/amr/physics/problems.cuh>
 
 #include "linear_waves.hpp"
 #include "sedov.hpp"

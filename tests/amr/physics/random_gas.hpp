@@ -6,7 +6,7 @@
 
 #include <cmath>
 #include <limits>
-#include <ramify/amr/euler.cuh>
+#include <ramify/amr/physics/euler.cuh>
 #include <random>
 
 namespace tests {

@@ -3,7 +3,7 @@
 #include <boost/mpl/list.hpp>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
-#include <ramify/amr/euler.cuh>
+#include <ramify/amr/physics/euler.cuh>
 #include <ramify/amr/reconstruct.cuh>
 #include <random>
 

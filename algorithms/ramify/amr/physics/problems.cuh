@@ -12,9 +12,9 @@
 
 #include <cmath>
 #include <numbers>
-#include <ramify/amr/ball_overlap.cuh>
-#include <ramify/amr/cell_average.cuh>
-#include <ramify/amr/scalar_problems.cuh>
+#include <ramify/amr/physics/ball_overlap.cuh>
+#include <ramify/amr/physics/cell_average.cuh>
+#include <ramify/amr/physics/scalar_problems.cuh>
 #include <ramify/amr/state.cuh>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN

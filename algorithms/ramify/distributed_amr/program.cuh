@@ -4,8 +4,8 @@
 /// \file
 /// distributed_program: the phases of a distributed mesh as a program of a launch chain.
 
-#include <ramify/amr/distributed_mesh.cuh>
 #include <ramify/amr/run_state.cuh>
+#include <ramify/distributed_amr/mesh.cuh>
 #include <type_traits>
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {

@@ -5,9 +5,9 @@
 /// The kernels of a part of a mesh (mesh_part.cuh): they copy regions of blocks from and to message
 /// buffers, and combine what the ranks have found.
 
-#include <ramify/amr/part_plan.cuh>
 #include <ramify/amr/regrid.cuh>
 #include <ramify/amr/run_view.cuh>
+#include <ramify/distributed_amr/part_plan.cuh>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::amr::inline RAMIFY_BUILD {

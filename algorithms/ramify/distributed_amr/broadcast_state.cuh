@@ -5,10 +5,10 @@
 /// Copies a saved state, without its values, from rank 0 to all ranks.
 
 #include <cstdint>
-#include <ramify/amr/region_exchange.cuh>
 #include <ramify/amr/restore.cuh>
 #include <ramify/amr/snapshot.hpp>
 #include <ramify/cluster/communicator.hpp>
+#include <ramify/distributed_amr/region_exchange.cuh>
 #include <stdexcept>
 #include <string>
 #include <vector>

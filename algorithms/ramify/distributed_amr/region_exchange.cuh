@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <optional>
-#include <ramify/amr/part_kernels.cuh>
 #include <ramify/cluster/communicator.hpp>
+#include <ramify/distributed_amr/part_kernels.cuh>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/error.hpp>
 #include <vector>

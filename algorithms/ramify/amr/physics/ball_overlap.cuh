@@ -10,7 +10,7 @@
 
 #include <cmath>
 #include <numbers>
-#include <ramify/amr/cell_average.cuh>
+#include <ramify/amr/physics/cell_average.cuh>
 #include <ramify/amr/state.cuh>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN

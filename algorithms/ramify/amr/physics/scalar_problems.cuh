@@ -6,8 +6,8 @@
 
 #include <cmath>
 #include <numbers>
-#include <ramify/amr/ball_overlap.cuh>
-#include <ramify/amr/cell_average.cuh>
+#include <ramify/amr/physics/ball_overlap.cuh>
+#include <ramify/amr/physics/cell_average.cuh>
 #include <ramify/amr/state.cuh>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN

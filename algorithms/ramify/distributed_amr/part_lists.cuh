@@ -5,9 +5,9 @@
 /// part_lists: the lists of a part_plan in device memory.
 
 #include <algorithm>
-#include <ramify/amr/part_plan.cuh>
-#include <ramify/amr/region_exchange.cuh>
 #include <ramify/amr/run_state.cuh>
+#include <ramify/distributed_amr/part_plan.cuh>
+#include <ramify/distributed_amr/region_exchange.cuh>
 #include <vector>
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {

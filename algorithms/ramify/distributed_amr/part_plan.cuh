@@ -20,8 +20,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <ramify/amr/division.cuh>
 #include <ramify/amr/mesh.cuh>
+#include <ramify/distributed_amr/division.cuh>
 #include <vector>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN

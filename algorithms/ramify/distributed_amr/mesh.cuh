@@ -21,12 +21,12 @@
 #include <cstddef>
 #include <memory>
 #include <ramify/amr/device_mesh.cuh>
-#include <ramify/amr/leaf_exchange.cuh>
-#include <ramify/amr/part_lists.cuh>
-#include <ramify/amr/part_plan.cuh>
-#include <ramify/amr/region_exchange.cuh>
-#include <ramify/amr/value_slots.hpp>
 #include <ramify/cluster/communicator.hpp>
+#include <ramify/distributed_amr/leaf_exchange.cuh>
+#include <ramify/distributed_amr/part_lists.cuh>
+#include <ramify/distributed_amr/part_plan.cuh>
+#include <ramify/distributed_amr/region_exchange.cuh>
+#include <ramify/distributed_amr/value_slots.hpp>
 #include <ramify/runtime/phase_range.cuh>
 #include <ramify/runtime/stream.cuh>
 #include <string>

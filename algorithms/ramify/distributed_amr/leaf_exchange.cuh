@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <ramify/amr/region_exchange.cuh>
 #include <ramify/cluster/communicator.hpp>
+#include <ramify/distributed_amr/region_exchange.cuh>
 #include <vector>
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
