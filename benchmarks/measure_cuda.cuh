@@ -11,7 +11,7 @@
 #include <cstdio>
 #include <memory>
 #include <ramify/runtime/buffer.cuh>
-#include <ramify/runtime/hash.cuh>
+#include <ramify/runtime/detail/hash.cuh>
 #include <sstream>
 #include <string>
 #include <vector>

@@ -10,7 +10,7 @@
 #include <new>
 #include <ramify/quicksort_out_of_core.cuh>
 #include <ramify/runtime/collectives.cuh>
-#include <ramify/runtime/launch_each.cuh>
+#include <ramify/runtime/detail/launch_each.cuh>
 #include <stdexcept>
 #include <string>
 

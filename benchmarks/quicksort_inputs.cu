@@ -3,7 +3,7 @@
 
 #include <cstring>
 #include <numeric>
-#include <ramify/runtime/hash.cuh>
+#include <ramify/runtime/detail/hash.cuh>
 #include <type_traits>
 
 namespace benchmark {

@@ -15,7 +15,7 @@
 #include <ramify/distributed_amr.cuh>
 #include <ramify/distributed_sort.cuh>
 #include <ramify/distributed_traverse.cuh>
-#include <ramify/runtime/launch_each.cuh>
+#include <ramify/runtime/detail/launch_each.cuh>
 #include <ramify/tree_search/uts.cuh>
 #include <stdexcept>
 #include <string>

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <ramify/runtime/hash.cuh>
-#include <ramify/runtime/launch_each.cuh>
+#include <ramify/runtime/detail/hash.cuh>
+#include <ramify/runtime/detail/launch_each.cuh>
 #include <ramify/spatial_tree.cuh>
 #include <stdexcept>
 #include <string>

@@ -44,7 +44,7 @@
 /// Not for     Flows that need the finest level in the whole domain: a uniform grid needs no tree.
 ///             Viscosity, magnetic fields, gravity.
 
-#include <ramify/runtime/requirements.hpp>
+#include <ramify/runtime/detail/requirements.hpp>
 
 #include <algorithm>
 #include <cmath>

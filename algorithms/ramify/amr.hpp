@@ -21,7 +21,7 @@
 /// Method, memory, launches   See <ramify/amr.cuh>, which also takes a user's own physics, criteria
 ///           and initial states.
 
-#include <ramify/runtime/requirements.hpp>
+#include <ramify/runtime/detail/requirements.hpp>
 
 #include <cstdint>
 #include <limits>

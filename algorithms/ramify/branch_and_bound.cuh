@@ -58,7 +58,7 @@
 /// Source     A. H. Land, A. G. Doig: An automatic method of solving discrete programming problems,
 ///            1960. The shared incumbent is that of parallel branch and bound since the 1980s.
 
-#include <ramify/runtime/requirements.hpp>
+#include <ramify/runtime/detail/requirements.hpp>
 
 #include <cstddef>
 #include <memory>
@@ -66,7 +66,7 @@
 #include <ramify/branch_and_bound/config.hpp>
 #include <ramify/branch_and_bound/finish.cuh>
 #include <ramify/branch_and_bound/search_tree.cuh>
-#include <ramify/runtime/started_run.cuh>
+#include <ramify/runtime/detail/started_run.cuh>
 #include <ramify/traverse.cuh>
 
 namespace ramify::detail::branch_and_bound::inline RAMIFY_BUILD {

@@ -26,7 +26,7 @@
 ///            device_launch_error.
 /// Complexity exponential in the worst case: the bounds decide how many nodes are visited.
 
-#include <ramify/runtime/requirements.hpp>
+#include <ramify/runtime/detail/requirements.hpp>
 
 #include <optional>
 #include <ramify/branch_and_bound/config.hpp>

@@ -36,7 +36,7 @@
 ///             on all ranks); C. Burstedde, L. C. Wilcox, O. Ghattas, SIAM J. Sci. Comput. 33
 ///             (2011) 1103 (division along a space-filling curve).
 
-#include <ramify/runtime/requirements.hpp>
+#include <ramify/runtime/detail/requirements.hpp>
 
 #include <cmath>
 #include <limits>

@@ -27,7 +27,7 @@
 ///           cluster_error; cuda_error.
 /// Link      ramify::facade_distributed_amr
 
-#include <ramify/runtime/requirements.hpp>
+#include <ramify/runtime/detail/requirements.hpp>
 
 #include <cstdint>
 #include <limits>

@@ -33,7 +33,7 @@
 ///                ranks, because a rank gets the incumbents of others late.
 /// Link           ramify::cluster
 
-#include <ramify/runtime/requirements.hpp>
+#include <ramify/runtime/detail/requirements.hpp>
 
 #include <cstddef>
 #include <cstdint>

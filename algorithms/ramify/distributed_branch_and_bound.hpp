@@ -30,7 +30,7 @@
 ///           instance or other options than rank 0; else cluster_error, on all ranks.
 /// Link      ramify::facade_distributed_branch_and_bound
 
-#include <ramify/runtime/requirements.hpp>
+#include <ramify/runtime/detail/requirements.hpp>
 
 #include <ramify/branch_and_bound.hpp>
 #include <ramify/cluster/communicator.hpp>

@@ -32,7 +32,7 @@
 ///                elements, and O(ranks^3 log ranks) for the splitters.
 /// Link           ramify::cluster
 
-#include <ramify/runtime/requirements.hpp>
+#include <ramify/runtime/detail/requirements.hpp>
 
 #include <ramify/cluster/communicator.hpp>
 #include <ramify/cluster/kernel_backend.cuh>

@@ -23,7 +23,7 @@
 ///           change only after all ranks have sorted.
 /// Link      ramify::facade_distributed_sort
 
-#include <ramify/runtime/requirements.hpp>
+#include <ramify/runtime/detail/requirements.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -46,7 +46,7 @@
 ///                search: Karypis and Kumar, 1994.
 /// Link           ramify::cluster
 
-#include <ramify/runtime/requirements.hpp>
+#include <ramify/runtime/detail/requirements.hpp>
 
 #include <cstddef>
 #include <ramify/cluster/communicator.hpp>

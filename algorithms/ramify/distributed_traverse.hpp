@@ -20,7 +20,7 @@
 ///           tree or other options than rank 0; else cluster_error, on all ranks.
 /// Link      ramify::facade_distributed_traverse
 
-#include <ramify/runtime/requirements.hpp>
+#include <ramify/runtime/detail/requirements.hpp>
 
 #include <ramify/cluster/communicator.hpp>
 #include <ramify/distributed_traverse/config.hpp>

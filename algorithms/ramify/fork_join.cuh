@@ -50,7 +50,7 @@
 /// Source     Cilk's closures have such a join counter (Blumofe et al., PPoPP 1995). CUDA's sample
 ///            threadFenceReduction finds the last block in the same way.
 
-#include <ramify/runtime/requirements.hpp>
+#include <ramify/runtime/detail/requirements.hpp>
 
 #include <cstddef>
 #include <memory>

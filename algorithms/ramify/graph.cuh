@@ -68,7 +68,7 @@
 /// Not for       graphs of a few thousand edges, where launches take longer than a loop on the
 ///               host; many sources at once, which could share reads of the edges.
 
-#include <ramify/runtime/requirements.hpp>
+#include <ramify/runtime/detail/requirements.hpp>
 
 #include <cstddef>
 #include <cstdint>

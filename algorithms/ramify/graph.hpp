@@ -26,7 +26,7 @@
 ///           the outputs are undefined.
 /// Cost      as <ramify/graph.cuh>; on the CUDA backend, arrays in host memory are also copied.
 
-#include <ramify/runtime/requirements.hpp>
+#include <ramify/runtime/detail/requirements.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -6,7 +6,7 @@
 ///
 ///     std::cout << ramify::launch_costs_of_device();  // one line for each kind of launch
 
-#include <ramify/runtime/requirements.hpp>
+#include <ramify/runtime/detail/requirements.hpp>
 
 #include <ramify/runtime/launch_costs.hpp>
 
@@ -14,9 +14,9 @@ namespace ramify {
 
 /// Returns the launch costs of the current CUDA device, by which route::automatic chooses a route.
 ///
-/// The first call in a process reads them from a file (<ramify/runtime/launch_costs_file.hpp>). If
-/// there is none, it measures them, which takes well under a second, and waits for its own work
-/// only.
+/// The first call in a process reads them from a file
+/// (<ramify/runtime/detail/launch_costs_file.hpp>). If there is none, it measures them, which takes
+/// well under a second, and waits for its own work only.
 /// \throws unavailable if there is no usable CUDA device, or too few launch slots are free;
 ///         cuda_error
 [[nodiscard]] launch_costs launch_costs_of_device();

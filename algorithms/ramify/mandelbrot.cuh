@@ -48,7 +48,7 @@
 ///            A. Adinetz: Adaptive parallel computation with CUDA dynamic parallelism. NVIDIA,
 ///            2014.
 
-#include <ramify/runtime/requirements.hpp>
+#include <ramify/runtime/detail/requirements.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -59,9 +59,9 @@
 #include <ramify/mandelbrot/exhaustive.cuh>
 #include <ramify/mandelbrot/rectangles.cuh>
 #include <ramify/mandelbrot/tuning.cuh>
+#include <ramify/runtime/detail/started_run.cuh>
 #include <ramify/runtime/phase_range.cuh>
 #include <ramify/runtime/recursion.cuh>
-#include <ramify/runtime/started_run.cuh>
 #include <utility>
 
 namespace ramify::detail::mandelbrot::inline RAMIFY_BUILD {

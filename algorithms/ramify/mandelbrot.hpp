@@ -22,7 +22,7 @@
 ///
 /// <ramify/mandelbrot.cuh>, for CUDA code, describes the methods.
 
-#include <ramify/runtime/requirements.hpp>
+#include <ramify/runtime/detail/requirements.hpp>
 
 #include <algorithm>
 #include <array>
@@ -32,7 +32,7 @@
 #include <cstdint>
 #include <optional>
 #include <ostream>
-#include <ramify/runtime/arguments.hpp>
+#include <ramify/runtime/detail/arguments.hpp>
 #include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/error.hpp>
 #include <ramify/runtime/granularity.hpp>

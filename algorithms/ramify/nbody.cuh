@@ -87,7 +87,7 @@
 ///                nbody_system: orbits of a few planets over very long times, and tight binaries,
 ///                which require higher orders.
 
-#include <ramify/runtime/requirements.hpp>
+#include <ramify/runtime/detail/requirements.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -26,7 +26,7 @@
 ///           cuda_error, device_launch_error.
 /// Cost, method, error   see <ramify/nbody.cuh>.
 
-#include <ramify/runtime/requirements.hpp>
+#include <ramify/runtime/detail/requirements.hpp>
 
 #include <array>
 #include <concepts>

@@ -59,7 +59,7 @@
 /// Source     PAGANI (Sakiotis et al., SC 2021) splits breadth first, too. It discards regions with
 ///            small errors; quadrature() keeps them.
 
-#include <ramify/runtime/requirements.hpp>
+#include <ramify/runtime/detail/requirements.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -70,10 +70,10 @@
 #include <ramify/quadrature/domain.cuh>
 #include <ramify/quadrature/growing_regions.cuh>
 #include <ramify/quadrature/rounds.cuh>
-#include <ramify/runtime/functor_types.hpp>
-#include <ramify/runtime/launch_chain.cuh>
+#include <ramify/runtime/detail/functor_types.hpp>
+#include <ramify/runtime/detail/launch_chain.cuh>
+#include <ramify/runtime/detail/started_run.cuh>
 #include <ramify/runtime/phase_range.cuh>
-#include <ramify/runtime/started_run.cuh>
 
 namespace ramify::detail::quadrature::inline RAMIFY_BUILD {
 

@@ -19,7 +19,7 @@
 ///            device_launch_error. If the quadrature does not converge, it throws nothing: the
 ///            status is in the result.
 
-#include <ramify/runtime/requirements.hpp>
+#include <ramify/runtime/detail/requirements.hpp>
 
 #include <ramify/quadrature/config.hpp>
 #include <ramify/quadrature/genz.hpp>

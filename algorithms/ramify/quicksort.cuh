@@ -63,7 +63,7 @@
 ///                an H100: 0.69 of the time). For doubles it is slower at every size that was
 ///                measured (10^8: 1.4 times the time).
 
-#include <ramify/runtime/requirements.hpp>
+#include <ramify/runtime/detail/requirements.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -73,8 +73,8 @@
 #include <ramify/quicksort/config.hpp>
 #include <ramify/quicksort/order.cuh>
 #include <ramify/quicksort/sample_sort_run.cuh>
+#include <ramify/runtime/detail/started_run.cuh>
 #include <ramify/runtime/phase_range.cuh>
-#include <ramify/runtime/started_run.cuh>
 #include <stdexcept>
 #include <variant>
 

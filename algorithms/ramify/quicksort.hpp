@@ -26,12 +26,12 @@
 ///           whose times the report states separately. <ramify/runtime/staging.cuh> states how
 ///           pageable memory is copied.
 
-#include <ramify/runtime/requirements.hpp>
+#include <ramify/runtime/detail/requirements.hpp>
 
 #include <concepts>
 #include <cstddef>
 #include <ramify/quicksort/config.hpp>
-#include <ramify/runtime/arguments.hpp>
+#include <ramify/runtime/detail/arguments.hpp>
 #include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/error.hpp>
 #include <ranges>

@@ -31,7 +31,7 @@
 /// Source         Regular samples of sorted runs: H. Shi, J. Schaeffer, J. Parallel Distrib.
 ///                Comput. 14 (1992) 361.
 
-#include <ramify/runtime/requirements.hpp>
+#include <ramify/runtime/detail/requirements.hpp>
 
 #include <array>
 #include <cstddef>

@@ -66,7 +66,7 @@
 /// Not for       trees of a few thousand nodes, where a loop on the host is faster; an array in
 ///               preorder with sizes, where a scan is enough; a tree that changes between calls.
 
-#include <ramify/runtime/requirements.hpp>
+#include <ramify/runtime/detail/requirements.hpp>
 
 #include <cstddef>
 #include <ramify/rooted_tree/config.hpp>

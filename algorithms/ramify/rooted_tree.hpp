@@ -27,7 +27,7 @@
 ///           outputs are undefined.
 /// Cost      as <ramify/rooted_tree.cuh>; on the CUDA backend host memory adds the copies.
 
-#include <ramify/runtime/requirements.hpp>
+#include <ramify/runtime/detail/requirements.hpp>
 
 #include <concepts>
 #include <cstddef>

@@ -67,7 +67,7 @@
 /// Source     Morton, 1966; Warren and Salmon, 1993; boxes computed bottom-up: Karras, 2012.
 /// Not for    a few hundred points, for which brute force is faster; more than three dimensions.
 
-#include <ramify/runtime/requirements.hpp>
+#include <ramify/runtime/detail/requirements.hpp>
 
 #include <cstddef>
 #include <memory>

@@ -32,7 +32,7 @@
 /// Cost      as stated in <ramify/spatial_tree.cuh> and <ramify/spatial_tree/queries.cuh>, which
 ///           also describe the tree. On the CUDA backend host memory adds the copies.
 
-#include <ramify/runtime/requirements.hpp>
+#include <ramify/runtime/detail/requirements.hpp>
 
 #include <array>
 #include <concepts>

@@ -55,7 +55,7 @@
 ///            approximation of Bezier curves, 2000; that of patches is by D. Filip, R. Magedson, R.
 ///            Markot: Surface algorithms using bounds on derivatives, 1986.
 
-#include <ramify/runtime/requirements.hpp>
+#include <ramify/runtime/detail/requirements.hpp>
 
 #include <cmath>
 #include <cstddef>

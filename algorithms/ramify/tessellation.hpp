@@ -20,7 +20,7 @@
 ///
 /// <ramify/tessellation.cuh>, for CUDA code, describes the algorithms.
 
-#include <ramify/runtime/requirements.hpp>
+#include <ramify/runtime/detail/requirements.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -60,10 +60,10 @@
 ///            and Rainey, 2013). The benchmark is Unbalanced Tree Search (Olivier et al., LCPC
 ///            2006; ramify/tree_search.cuh).
 
-#include <ramify/runtime/requirements.hpp>
+#include <ramify/runtime/detail/requirements.hpp>
 
 #include <cstddef>
-#include <ramify/runtime/started_run.cuh>
+#include <ramify/runtime/detail/started_run.cuh>
 #include <ramify/traverse/argument_types.cuh>
 #include <ramify/traverse/config.hpp>
 #include <ramify/traverse/task_per_node_run.cuh>

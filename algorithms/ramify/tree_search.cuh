@@ -13,7 +13,7 @@
 /// same parameters would be ambiguous. Scratch, stream, graphs, launches and errors are those of
 /// <ramify/traverse.cuh>.
 
-#include <ramify/runtime/requirements.hpp>
+#include <ramify/runtime/detail/requirements.hpp>
 
 #include <ramify/traverse.cuh>
 #include <ramify/tree_search/parameters.hpp>

@@ -22,7 +22,7 @@
 /// Complexity for each node a SHA-1 and, in geometric trees, a logarithm. The memory depends on
 ///            options.capacity and on the device, and not on the size of the tree.
 
-#include <ramify/runtime/requirements.hpp>
+#include <ramify/runtime/detail/requirements.hpp>
 
 #include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/error.hpp>

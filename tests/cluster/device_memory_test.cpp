@@ -9,7 +9,7 @@
 #include <ramify/cluster/communicator.hpp>
 #include <ramify/distributed_sort.cuh>
 #include <ramify/distributed_sort/run_merger.cuh>
-#include <ramify/runtime/launch_each.cuh>
+#include <ramify/runtime/detail/launch_each.cuh>
 #include <stdexcept>
 #include <vector>
 

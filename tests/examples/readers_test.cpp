@@ -15,7 +15,7 @@
 #include <fstream>
 #include <functional>
 #include <new>
-#include <ramify/runtime/launch_costs_file.hpp>
+#include <ramify/runtime/detail/launch_costs_file.hpp>
 #include <random>
 #include <sstream>
 #include <string>

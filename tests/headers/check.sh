@@ -36,8 +36,8 @@ expect_message() {
 check_requirements() {
   local header
   for header in $public; do
-    [ "$(grep -m1 '#include' "algorithms/$header")" = '#include <ramify/runtime/requirements.hpp>' ] ||
-      { echo "$header does not include ramify/runtime/requirements.hpp first"; return 1; }
+    [ "$(grep -m1 '#include' "algorithms/$header")" = '#include <ramify/runtime/detail/requirements.hpp>' ] ||
+      { echo "$header does not include ramify/runtime/detail/requirements.hpp first"; return 1; }
   done
   for header in $public; do echo "#include <$header>"; done >"$work/public.cpp"
   expect_message 'Ramify needs C++20: compile with -std=c++20' -std=c++17 "$work/public.cpp" || return 1
@@ -78,7 +78,7 @@ check_wrong_types() {
 }
 
 # Headers that most others include, from the longest to compile to the shortest.
-bases='ramify/runtime/launch_chain.cuh ramify/runtime/chain_link.cuh ramify/runtime/cuda.hpp ramify/runtime/report.hpp'
+bases='ramify/runtime/detail/launch_chain.cuh ramify/runtime/detail/chain_link.cuh ramify/runtime/cuda.hpp ramify/runtime/report.hpp'
 # Prints each header, and the first of the bases that it includes outside of #if, itself or through
 # other headers. $@: the files of the headers.
 print_bases() {

@@ -3,8 +3,8 @@
 #include <boost/test/unit_test.hpp>
 #include <cstddef>
 #include <optional>
-#include <ramify/runtime/borrowed.cuh>
 #include <ramify/runtime/buffer.cuh>
+#include <ramify/runtime/detail/borrowed.cuh>
 #include <utility>
 
 #include "backend_under_test.hpp"

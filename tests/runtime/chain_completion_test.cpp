@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <optional>
 #include <ramify/runtime/captured_graph.cuh>
-#include <ramify/runtime/loop_nodes.cuh>
+#include <ramify/runtime/detail/loop_nodes.cuh>
 #include <type_traits>
 #include <vector>
 

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <ramify/cpu/executor.hpp>
-#include <ramify/runtime/launch_chain.cuh>
+#include <ramify/runtime/detail/launch_chain.cuh>
 #include <ramify/runtime/residency.cuh>
 #include <vector>
 

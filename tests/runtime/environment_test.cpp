@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <ramify/runtime/detail/started_run.cuh>
 #include <ramify/runtime/environment.hpp>
-#include <ramify/runtime/started_run.cuh>
 #include <span>
 #include <stdexcept>
 #include <string>

@@ -3,9 +3,9 @@
 #include <cstdlib>
 #include <limits>
 #include <ramify/launch_costs.hpp>
+#include <ramify/runtime/detail/launch_costs.cuh>
+#include <ramify/runtime/detail/launch_costs_file.hpp>
 #include <ramify/runtime/error.hpp>
-#include <ramify/runtime/launch_costs.cuh>
-#include <ramify/runtime/launch_costs_file.hpp>
 #include <ramify/runtime/route_plan.hpp>
 #include <sstream>
 

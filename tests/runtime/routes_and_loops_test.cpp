@@ -6,11 +6,11 @@
 #include <boost/test/unit_test.hpp>
 #include <cstddef>
 #include <optional>
+#include <ramify/runtime/detail/launch_chain.cuh>
 #include <ramify/runtime/error.hpp>
 #include <ramify/runtime/granularity.hpp>
 #include <ramify/runtime/graph_loop.cuh>
 #include <ramify/runtime/launch.cuh>
-#include <ramify/runtime/launch_chain.cuh>
 #include <ramify/runtime/run_control.cuh>
 #include <ramify/runtime/stream.cuh>
 #include <stdexcept>

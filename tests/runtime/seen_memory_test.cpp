@@ -4,11 +4,11 @@
 #include <cstddef>
 #include <cstring>
 #include <optional>
-#include <ramify/runtime/borrowed.cuh>
 #include <ramify/runtime/buffer.cuh>
+#include <ramify/runtime/detail/borrowed.cuh>
+#include <ramify/runtime/detail/seen_memory.cuh>
 #include <ramify/runtime/launch.cuh>
 #include <ramify/runtime/run_control.cuh>
-#include <ramify/runtime/seen_memory.cuh>
 #include <ramify/runtime/stream.cuh>
 #include <stdexcept>
 #include <vector>

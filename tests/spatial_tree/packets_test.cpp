@@ -8,7 +8,7 @@
 #include <limits>
 #include <numeric>
 #include <ramify/cpu/executor.hpp>
-#include <ramify/runtime/launch_each.cuh>
+#include <ramify/runtime/detail/launch_each.cuh>
 #include <span>
 #include <stdexcept>
 #include <tuple>

@@ -5,8 +5,8 @@
 #include <limits>
 #include <optional>
 #include <ramify/runtime/captured_graph.cuh>
+#include <ramify/runtime/detail/launch_each.cuh>
 #include <ramify/runtime/grid_trace.cuh>
-#include <ramify/runtime/launch_each.cuh>
 #include <ramify/runtime/stream.cuh>
 #include <stdexcept>
 #include <tuple>

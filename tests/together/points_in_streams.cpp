@@ -7,8 +7,8 @@
 #include <ramify/mandelbrot.cuh>
 #include <ramify/nbody.cuh>
 #include <ramify/runtime/captured_graph.cuh>
+#include <ramify/runtime/detail/launch_each.cuh>
 #include <ramify/runtime/graph_loop.cuh>
-#include <ramify/runtime/launch_each.cuh>
 #include <ramify/runtime/stream.cuh>
 #include <ramify/spatial_tree.cuh>
 #include <random>

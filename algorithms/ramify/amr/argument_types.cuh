@@ -9,7 +9,7 @@
 #include <ramify/amr/mesh.cuh>
 #include <ramify/amr/physics/criteria.cuh>
 #include <ramify/amr/regrid.cuh>
-#include <ramify/runtime/functor_types.hpp>
+#include <ramify/runtime/detail/functor_types.hpp>
 #include <type_traits>
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {

@@ -12,7 +12,7 @@
 #include <ramify/amr/next_phase.cuh>
 #include <ramify/amr/synchronize.cuh>
 #include <ramify/amr/time_step.cuh>
-#include <ramify/runtime/chain_link.cuh>
+#include <ramify/runtime/detail/chain_link.cuh>
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 

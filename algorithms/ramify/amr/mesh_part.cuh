@@ -11,7 +11,7 @@
 /// mesh they are empty and cost nothing, and the kernels are compiled as if there were none.
 
 #include <ramify/amr/block_cells.cuh>
-#include <ramify/runtime/step_launcher.cuh>
+#include <ramify/runtime/detail/step_launcher.cuh>
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 

@@ -10,11 +10,11 @@
 #include <ramify/amr/config.hpp>
 #include <ramify/amr/device_mesh.cuh>
 #include <ramify/amr/results.cuh>
+#include <ramify/runtime/detail/launch_chain.cuh>
+#include <ramify/runtime/detail/started_run.cuh>
 #include <ramify/runtime/environment.hpp>
-#include <ramify/runtime/launch_chain.cuh>
 #include <ramify/runtime/route_plan.hpp>
 #include <ramify/runtime/run_control.cuh>
-#include <ramify/runtime/started_run.cuh>
 #include <string>
 #include <utility>
 

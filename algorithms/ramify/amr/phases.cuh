@@ -20,7 +20,7 @@
 #include <ramify/amr/rebuild_lists.cuh>
 #include <ramify/amr/refine.cuh>
 #include <ramify/amr/regrid.cuh>
-#include <ramify/runtime/chain_link.cuh>
+#include <ramify/runtime/detail/chain_link.cuh>
 #include <utility>
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {

@@ -7,7 +7,7 @@
 #include <ramify/amr/ghost.cuh>
 #include <ramify/amr/mesh_part.cuh>
 #include <ramify/amr/run_state.cuh>
-#include <ramify/runtime/chain_link.cuh>
+#include <ramify/runtime/detail/chain_link.cuh>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::amr::inline RAMIFY_BUILD {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <ostream>
-#include <ramify/runtime/arguments.hpp>
+#include <ramify/runtime/detail/arguments.hpp>
 #include <ramify/traverse/config.hpp>
 #include <string>
 

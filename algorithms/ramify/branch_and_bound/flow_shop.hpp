@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <numeric>
 #include <ramify/branch_and_bound/config.hpp>
-#include <ramify/runtime/arguments.hpp>
+#include <ramify/runtime/detail/arguments.hpp>
 #include <span>
 #include <string>
 #include <vector>

@@ -7,7 +7,7 @@
 
 #include <array>
 #include <cstdint>
-#include <ramify/runtime/arguments.hpp>
+#include <ramify/runtime/detail/arguments.hpp>
 #include <span>
 
 namespace ramify {

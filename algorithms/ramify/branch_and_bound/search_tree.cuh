@@ -18,9 +18,9 @@
 #include <concepts>
 #include <cstdint>
 #include <ramify/branch_and_bound/incumbent.cuh>
-#include <ramify/runtime/functor_types.hpp>
+#include <ramify/runtime/detail/functor_types.hpp>
+#include <ramify/runtime/detail/result_types.hpp>
 #include <ramify/runtime/grid_trace.cuh>
-#include <ramify/runtime/result_types.hpp>
 #include <ramify/traverse/argument_types.cuh>
 #include <type_traits>
 

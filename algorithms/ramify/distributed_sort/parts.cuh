@@ -12,7 +12,7 @@
 #include <ramify/distributed_sort/run_merger.cuh>
 #include <ramify/distributed_sort/splitters.cuh>
 #include <ramify/runtime/buffer.cuh>
-#include <ramify/runtime/launch_each.cuh>
+#include <ramify/runtime/detail/launch_each.cuh>
 #include <ramify/runtime/phase_range.cuh>
 #include <ramify/runtime/run_setup.cuh>
 #include <ramify/runtime/staging.cuh>

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <ramify/distributed_sort/merge_runs.cuh>
 #include <ramify/runtime/buffer.cuh>
-#include <ramify/runtime/launch_each.cuh>
+#include <ramify/runtime/detail/launch_each.cuh>
 #include <utility>
 #include <vector>
 

@@ -13,8 +13,8 @@
 
 #include <cstdint>
 #include <ramify/runtime/cuda.hpp>
+#include <ramify/runtime/detail/partition_point.cuh>
 #include <ramify/runtime/grid_trace.cuh>
-#include <ramify/runtime/partition_point.cuh>
 
 namespace ramify::detail::distributed_sort::inline RAMIFY_BUILD {
 

@@ -19,8 +19,8 @@
 
 #include <concepts>
 #include <ramify/runtime/cuda.hpp>
-#include <ramify/runtime/functor_types.hpp>
-#include <ramify/runtime/result_types.hpp>
+#include <ramify/runtime/detail/functor_types.hpp>
+#include <ramify/runtime/detail/result_types.hpp>
 #include <ramify/traverse/argument_types.cuh>
 #include <type_traits>
 #include <utility>

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <ramify/graph/config.hpp>
-#include <ramify/runtime/arguments.hpp>
+#include <ramify/runtime/detail/arguments.hpp>
 #include <span>
 #include <stdexcept>
 #include <string>

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <iterator>
 #include <ostream>
-#include <ramify/runtime/arguments.hpp>
+#include <ramify/runtime/detail/arguments.hpp>
 #include <ramify/runtime/report.hpp>
 #include <span>
 #include <string_view>

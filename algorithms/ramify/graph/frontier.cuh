@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <ramify/graph/tuning.cuh>
 #include <ramify/runtime/collectives.cuh>
-#include <ramify/runtime/launch_chain.cuh>
+#include <ramify/runtime/detail/launch_chain.cuh>
 
 namespace ramify::detail::graph::inline RAMIFY_BUILD {
 

@@ -11,8 +11,8 @@
 #include <ramify/graph/arguments.hpp>
 #include <ramify/graph/rounds.cuh>
 #include <ramify/runtime/buffer.cuh>
+#include <ramify/runtime/detail/started_run.cuh>
 #include <ramify/runtime/residency.cuh>
-#include <ramify/runtime/started_run.cuh>
 #include <string>
 #include <vector>
 

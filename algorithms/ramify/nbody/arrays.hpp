@@ -6,7 +6,7 @@
 
 #include <array>
 #include <cstddef>
-#include <ramify/runtime/arguments.hpp>
+#include <ramify/runtime/detail/arguments.hpp>
 
 namespace ramify::detail::nbody {
 

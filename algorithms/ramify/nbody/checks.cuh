@@ -13,8 +13,8 @@
 #include <ramify/nbody/config.hpp>
 #include <ramify/nbody/targets.cuh>
 #include <ramify/runtime/buffer.cuh>
+#include <ramify/runtime/detail/launch_each.cuh>
 #include <ramify/runtime/grid_trace.cuh>
-#include <ramify/runtime/launch_each.cuh>
 #include <ramify/runtime/stream.cuh>
 #include <ramify/spatial_tree/node.cuh>
 #include <sstream>

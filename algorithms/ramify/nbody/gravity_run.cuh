@@ -22,7 +22,7 @@
 #include <ramify/nbody/config.hpp>
 #include <ramify/nbody/direct_sum.cuh>
 #include <ramify/nbody/traversal.cuh>
-#include <ramify/runtime/started_run.cuh>
+#include <ramify/runtime/detail/started_run.cuh>
 #include <ramify/spatial_tree.cuh>
 #include <stdexcept>
 #include <utility>

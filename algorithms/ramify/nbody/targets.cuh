@@ -14,9 +14,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <ramify/runtime/buffer.cuh>
+#include <ramify/runtime/detail/launch_each.cuh>
+#include <ramify/runtime/detail/scan.cuh>
 #include <ramify/runtime/grid_trace.cuh>
-#include <ramify/runtime/launch_each.cuh>
-#include <ramify/runtime/scan.cuh>
 
 namespace ramify::detail::nbody::inline RAMIFY_BUILD {
 

@@ -13,7 +13,7 @@
 
 #include <cmath>
 #include <ramify/quadrature/program.cuh>
-#include <ramify/runtime/hash.cuh>
+#include <ramify/runtime/detail/hash.cuh>
 
 namespace ramify::detail::quadrature::inline RAMIFY_BUILD {
 

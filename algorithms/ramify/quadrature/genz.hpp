@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <numbers>
 #include <ramify/quadrature/config.hpp>
-#include <ramify/runtime/arguments.hpp>
+#include <ramify/runtime/detail/arguments.hpp>
 #include <ramify/runtime/report.hpp>
 #include <random>
 #include <string>

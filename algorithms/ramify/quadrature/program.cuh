@@ -8,7 +8,7 @@
 #include <cfloat>
 #include <cmath>
 #include <ramify/quadrature/regions.cuh>
-#include <ramify/runtime/chain_link.cuh>
+#include <ramify/runtime/detail/chain_link.cuh>
 
 namespace ramify::detail::quadrature::inline RAMIFY_BUILD {
 

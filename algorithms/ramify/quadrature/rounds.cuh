@@ -31,7 +31,7 @@
 
 #include <ramify/quadrature/round_end.cuh>
 #include <ramify/quadrature/splits.cuh>
-#include <ramify/runtime/launch_chain.cuh>
+#include <ramify/runtime/detail/launch_chain.cuh>
 #include <ramify/runtime/residency.cuh>
 
 namespace ramify::detail::quadrature::inline RAMIFY_BUILD {

@@ -5,7 +5,7 @@
 /// The requirements on keys, values and comparators, each with its sentence for the compiler.
 
 #include <ramify/quicksort/order.cuh>
-#include <ramify/runtime/functor_types.hpp>
+#include <ramify/runtime/detail/functor_types.hpp>
 
 namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 

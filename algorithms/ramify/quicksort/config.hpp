@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <ostream>
-#include <ramify/runtime/arguments.hpp>
+#include <ramify/runtime/detail/arguments.hpp>
 #include <ramify/runtime/granularity.hpp>
 #include <ramify/runtime/memory_ref.hpp>
 #include <ramify/runtime/report.hpp>

@@ -28,8 +28,8 @@
 #include <memory>
 #include <ramify/quicksort.cuh>
 #include <ramify/runtime/buffer.cuh>
-#include <ramify/runtime/launch_each.cuh>
-#include <ramify/runtime/partition_point.cuh>
+#include <ramify/runtime/detail/launch_each.cuh>
+#include <ramify/runtime/detail/partition_point.cuh>
 #include <ramify/runtime/staging.cuh>
 #include <ramify/runtime/stream.cuh>
 #include <string>

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 #include <ramify/quicksort/leaf_sort.cuh>
-#include <ramify/runtime/chain_link.cuh>
+#include <ramify/runtime/detail/chain_link.cuh>
 #include <ramify/runtime/grid_trace.cuh>
 #include <ramify/runtime/tasks.cuh>
 

@@ -6,7 +6,7 @@
 
 #include <ramify/quicksort/tuning.cuh>
 #include <ramify/runtime/collectives.cuh>
-#include <ramify/runtime/hash.cuh>
+#include <ramify/runtime/detail/hash.cuh>
 #include <type_traits>
 
 namespace ramify::detail::quicksort::inline RAMIFY_BUILD {

@@ -18,7 +18,7 @@
 #include <cstdint>
 #include <ramify/quicksort/segment.cuh>
 #include <ramify/quicksort/sorting_network.cuh>
-#include <ramify/runtime/partition_point.cuh>
+#include <ramify/runtime/detail/partition_point.cuh>
 #include <ramify/runtime/shared.cuh>
 #include <ramify/runtime/team.cuh>
 

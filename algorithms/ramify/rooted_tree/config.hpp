@@ -7,10 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <ostream>
-#include <ramify/runtime/arguments.hpp>
-#include <ramify/runtime/functor_types.hpp>
+#include <ramify/runtime/detail/arguments.hpp>
+#include <ramify/runtime/detail/functor_types.hpp>
+#include <ramify/runtime/detail/result_types.hpp>
 #include <ramify/runtime/report.hpp>
-#include <ramify/runtime/result_types.hpp>
 #include <span>
 #include <stdexcept>
 #include <string>

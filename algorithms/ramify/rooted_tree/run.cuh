@@ -11,8 +11,8 @@
 #include <ramify/rooted_tree/config.hpp>
 #include <ramify/rooted_tree/folds.cuh>
 #include <ramify/rooted_tree/numbering.cuh>
+#include <ramify/runtime/detail/started_run.cuh>
 #include <ramify/runtime/phase_range.cuh>
-#include <ramify/runtime/started_run.cuh>
 
 namespace ramify::detail::rooted_tree::inline RAMIFY_BUILD {
 

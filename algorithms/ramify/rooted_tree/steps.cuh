@@ -15,7 +15,7 @@
 #include <cstddef>
 #include <ramify/rooted_tree/config.hpp>
 #include <ramify/rooted_tree/tuning.cuh>
-#include <ramify/runtime/launch_chain.cuh>
+#include <ramify/runtime/detail/launch_chain.cuh>
 
 namespace ramify::detail::rooted_tree::inline RAMIFY_BUILD {
 

@@ -10,9 +10,9 @@
 #include <limits>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/collectives.cuh>
+#include <ramify/runtime/detail/launch_each.cuh>
 #include <ramify/runtime/grid_trace.cuh>
 #include <ramify/runtime/launch.cuh>
-#include <ramify/runtime/launch_each.cuh>
 #include <ramify/runtime/tasks.cuh>
 #include <ramify/spatial_tree/geometry.cuh>
 #include <stdexcept>

@@ -21,7 +21,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
-#include <ramify/runtime/started_run.cuh>
+#include <ramify/runtime/detail/started_run.cuh>
 #include <ramify/spatial_tree/build_stages.cuh>
 #include <stdexcept>
 #include <string>

@@ -14,7 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <ramify/runtime/launch_each.cuh>
+#include <ramify/runtime/detail/launch_each.cuh>
 #include <ramify/runtime/run_control.cuh>
 #include <ramify/spatial_tree/code_runs.cuh>
 #include <ramify/spatial_tree/config.hpp>

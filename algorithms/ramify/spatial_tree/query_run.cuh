@@ -17,8 +17,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <ramify/runtime/detail/started_run.cuh>
 #include <ramify/runtime/phase_range.cuh>
-#include <ramify/runtime/started_run.cuh>
 #include <ramify/spatial_tree/query_call.cuh>
 
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {

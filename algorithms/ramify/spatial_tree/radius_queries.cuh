@@ -7,7 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <ramify/runtime/scan.cuh>
+#include <ramify/runtime/detail/scan.cuh>
 #include <ramify/spatial_tree/config.hpp>
 #include <ramify/spatial_tree/query_run.cuh>
 #include <type_traits>

@@ -13,9 +13,9 @@
 /// floating-point sums have the same bits in every run.
 
 #include <ramify/runtime/buffer.cuh>
+#include <ramify/runtime/detail/launch_each.cuh>
+#include <ramify/runtime/detail/result_types.hpp>
 #include <ramify/runtime/grid_trace.cuh>
-#include <ramify/runtime/launch_each.cuh>
-#include <ramify/runtime/result_types.hpp>
 #include <ramify/spatial_tree/node.cuh>
 #include <type_traits>
 #include <utility>

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <ostream>
-#include <ramify/runtime/arguments.hpp>
+#include <ramify/runtime/detail/arguments.hpp>
 #include <ramify/traverse/config.hpp>
 #include <span>
 #include <sstream>

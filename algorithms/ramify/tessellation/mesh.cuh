@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <bit>
 #include <ramify/quicksort.cuh>
-#include <ramify/runtime/hash.cuh>
+#include <ramify/runtime/detail/hash.cuh>
 #include <ramify/tessellation/leaves.cuh>
 #include <ramify/tessellation/patches.cuh>
 #include <ramify/tessellation/run.cuh>

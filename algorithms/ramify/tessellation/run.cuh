@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <ramify/quicksort.cuh>
-#include <ramify/runtime/launch_each.cuh>
+#include <ramify/runtime/detail/launch_each.cuh>
 #include <ramify/runtime/phase_range.cuh>
 #include <ramify/runtime/run_setup.cuh>
 #include <ramify/tessellation/config.hpp>

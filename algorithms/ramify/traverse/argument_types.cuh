@@ -6,8 +6,8 @@
 /// compiler. fork_join() and branch_and_bound() share those on a node's children.
 
 #include <concepts>
-#include <ramify/runtime/functor_types.hpp>
-#include <ramify/runtime/result_types.hpp>
+#include <ramify/runtime/detail/functor_types.hpp>
+#include <ramify/runtime/detail/result_types.hpp>
 #include <ramify/traverse/traversal.cuh>
 
 namespace ramify::detail::traverse::inline RAMIFY_BUILD {

@@ -6,8 +6,8 @@
 
 #include <cstddef>
 #include <memory>
+#include <ramify/runtime/detail/started_run.cuh>
 #include <ramify/runtime/phase_range.cuh>
-#include <ramify/runtime/started_run.cuh>
 #include <ramify/traverse/config.hpp>
 #include <ramify/traverse/traversal.cuh>
 

@@ -24,7 +24,7 @@
 ///
 /// The rounds are the steps of a launch chain (chain_link.cuh), joined by their last blocks.
 
-#include <ramify/runtime/chain_link.cuh>
+#include <ramify/runtime/detail/chain_link.cuh>
 #include <ramify/traverse/round_workers.cuh>
 #include <ramify/traverse/traversal.cuh>
 #include <ramify/traverse/warp_worker.cuh>

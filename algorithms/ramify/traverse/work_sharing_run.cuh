@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <ramify/runtime/detail/launch_chain.cuh>
 #include <ramify/runtime/device_context.cuh>
-#include <ramify/runtime/launch_chain.cuh>
 #include <ramify/runtime/residency.cuh>
 #include <ramify/runtime/route_plan.hpp>
 #include <ramify/traverse/traversal_run.cuh>

@@ -7,7 +7,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <ramify/runtime/arguments.hpp>
+#include <ramify/runtime/detail/arguments.hpp>
 #include <ramify/runtime/report.hpp>
 #include <span>
 #include <stdexcept>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <atomic>
-#include <ramify/runtime/launch_costs.cuh>
+#include <ramify/runtime/detail/launch_costs.cuh>
 #include <ramify/runtime/notice.hpp>
 
 #include "facade/backend_choice.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <ramify/nbody.hpp>
 
-#include <ramify/runtime/arguments.hpp>
+#include <ramify/runtime/detail/arguments.hpp>
 
 #include "facade/backend_choice.hpp"
 #include "nbody/on_backend.hpp"

@@ -39,7 +39,7 @@
 /// Threads   One thread at a time may use a communicator, and it must be the thread that
 ///           initialized MPI.
 
-#include <ramify/runtime/requirements.hpp>
+#include <ramify/runtime/detail/requirements.hpp>
 
 #include <array>
 #include <concepts>

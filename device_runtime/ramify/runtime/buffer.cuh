@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <ramify/runtime/arguments.hpp>
 #include <ramify/runtime/check.cuh>
+#include <ramify/runtime/detail/arguments.hpp>
 #include <ramify/runtime/device_context.cuh>
 #include <ramify/runtime/memory_ref.hpp>
 #include <ramify/runtime/stream.cuh>

@@ -22,7 +22,7 @@
 ///
 /// Declarations that all builds share (options, reports, errors) are in `ramify` itself.
 
-#include <ramify/runtime/requirements.hpp>
+#include <ramify/runtime/detail/requirements.hpp>
 
 #if !defined(__CUDACC__) && defined(__clang__) && !defined(__apple_build_version__) && \
     __clang_major__ < 16

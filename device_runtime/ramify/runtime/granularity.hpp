@@ -4,7 +4,7 @@
 /// \file
 /// How many spawned tasks share a child grid. Plain C++.
 
-#include <ramify/runtime/arguments.hpp>
+#include <ramify/runtime/detail/arguments.hpp>
 #include <ramify/runtime/report.hpp>
 #include <string>
 #include <string_view>

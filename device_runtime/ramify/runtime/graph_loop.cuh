@@ -22,9 +22,9 @@
 /// takes 20 us of the host's time, and each further grid 1 us.
 
 #include <cstddef>
-#include <ramify/runtime/borrowed.cuh>
 #include <ramify/runtime/captured_graph.cuh>
 #include <ramify/runtime/check.cuh>
+#include <ramify/runtime/detail/borrowed.cuh>
 #include <ramify/runtime/stream.cuh>
 #include <span>
 #include <string>

@@ -16,7 +16,7 @@
 #include <cstddef>
 #include <limits>
 #include <ramify/runtime/buffer.cuh>
-#include <ramify/runtime/launch_chain.cuh>
+#include <ramify/runtime/detail/launch_chain.cuh>
 #include <ramify/runtime/residency.cuh>
 #include <ramify/runtime/spawner.cuh>
 #include <stdexcept>

@@ -9,14 +9,14 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
-#include <ramify/runtime/borrowed.cuh>
 #include <ramify/runtime/buffer.cuh>
-#include <ramify/runtime/chain_link.cuh>
+#include <ramify/runtime/detail/borrowed.cuh>
+#include <ramify/runtime/detail/chain_link.cuh>
+#include <ramify/runtime/detail/seen_memory.cuh>
 #include <ramify/runtime/device_context.cuh>
 #include <ramify/runtime/launch.cuh>
 #include <ramify/runtime/report.hpp>
 #include <ramify/runtime/run_setup.cuh>
-#include <ramify/runtime/seen_memory.cuh>
 #include <ramify/runtime/slots.cuh>
 #include <ramify/runtime/status.cuh>
 #include <ramify/runtime/trace_recorder.cuh>

@@ -9,11 +9,11 @@
 #include <memory>
 #include <optional>
 #include <ramify/runtime/buffer.cuh>
+#include <ramify/runtime/detail/launch_costs.cuh>
 #include <ramify/runtime/device_context.cuh>
 #include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/graph_loop.cuh>
 #include <ramify/runtime/launch.cuh>
-#include <ramify/runtime/launch_costs.cuh>
 #include <ramify/runtime/limits.cuh>
 #include <ramify/runtime/report.hpp>
 #include <ramify/runtime/route_plan.hpp>

@@ -15,7 +15,7 @@
 /// does. A grid runs over the list later (recursion.cuh). A spawner<Task, false> puts every task
 /// into `next` and contains no launches, as a graph's loop requires of its kernels.
 
-#include <ramify/runtime/chain_link.cuh>
+#include <ramify/runtime/detail/chain_link.cuh>
 #include <ramify/runtime/granularity.hpp>
 #include <ramify/runtime/tasks.cuh>
 

@@ -16,8 +16,8 @@
 #include <map>
 #include <memory>
 #include <numeric>
-#include <ramify/runtime/arguments.hpp>
 #include <ramify/runtime/buffer.cuh>
+#include <ramify/runtime/detail/arguments.hpp>
 #include <ramify/runtime/error.hpp>
 #include <ramify/runtime/grid_trace.cuh>
 #include <ramify/runtime/launch.cuh>

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <numeric>
 #include <ramify/cluster/communicator.hpp>
-#include <ramify/runtime/arguments.hpp>
+#include <ramify/runtime/detail/arguments.hpp>
 #include <stdexcept>
 #include <string>
 #include <vector>

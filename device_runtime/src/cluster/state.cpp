@@ -10,7 +10,7 @@
 #include <exception>
 #include <list>
 #include <new>
-#include <ramify/runtime/arguments.hpp>
+#include <ramify/runtime/detail/arguments.hpp>
 #include <ramify/runtime/error.hpp>
 #include <ramify/version.hpp>
 #include <stdexcept>

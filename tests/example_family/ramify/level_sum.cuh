@@ -17,10 +17,10 @@
 
 #include <memory>
 #include <ramify/level_sum.hpp>
-#include <ramify/runtime/arguments.hpp>
 #include <ramify/runtime/collectives.cuh>
-#include <ramify/runtime/launch_chain.cuh>
-#include <ramify/runtime/started_run.cuh>
+#include <ramify/runtime/detail/arguments.hpp>
+#include <ramify/runtime/detail/launch_chain.cuh>
+#include <ramify/runtime/detail/started_run.cuh>
 
 namespace ramify::detail::level_sum::inline RAMIFY_BUILD {
 

@@ -6,7 +6,7 @@
 /// call such as traverse(..., 0) the initial value decides that type. Plain C++.
 
 #include <limits>
-#include <ramify/runtime/functor_types.hpp>
+#include <ramify/runtime/detail/functor_types.hpp>
 #include <type_traits>
 #include <utility>
 

@@ -61,8 +61,8 @@
 
 #include <algorithm>
 #include <concepts>
-#include <ramify/runtime/chain_link.cuh>
-#include <ramify/runtime/chain_loops.cuh>
+#include <ramify/runtime/detail/chain_link.cuh>
+#include <ramify/runtime/detail/chain_loops.cuh>
 #include <ramify/runtime/phase_range.cuh>
 #include <ramify/runtime/run_control.cuh>
 #include <stdexcept>

@@ -46,7 +46,7 @@
 ///              launched, a loop that follows in the stream can continue (begin_completion()).
 /// State        Only the last grid of a step writes what launch_step() reads.
 
-#include <ramify/runtime/step_launcher.cuh>
+#include <ramify/runtime/detail/step_launcher.cuh>
 
 namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 

@@ -4,10 +4,10 @@
 /// \file
 /// chain_loops: the loops in graphs that a launch chain puts into its stream.
 
-#include <ramify/runtime/borrowed.cuh>
+#include <ramify/runtime/detail/borrowed.cuh>
+#include <ramify/runtime/detail/loop_nodes.cuh>
+#include <ramify/runtime/detail/step_launcher.cuh>
 #include <ramify/runtime/graph_loop.cuh>
-#include <ramify/runtime/loop_nodes.cuh>
-#include <ramify/runtime/step_launcher.cuh>
 
 #if RAMIFY_ON_CUDA
 

@@ -16,8 +16,8 @@
 #include <mutex>
 #include <optional>
 #include <ramify/runtime/check.cuh>
-#include <ramify/runtime/launch_costs_file.hpp>
-#include <ramify/runtime/measure_launch_costs.cuh>
+#include <ramify/runtime/detail/launch_costs_file.hpp>
+#include <ramify/runtime/detail/measure_launch_costs.cuh>
 #include <ramify/runtime/stream.cuh>
 #include <string>
 #include <thread>
