@@ -4,7 +4,7 @@
 # into build/bin. Arguments name the programs to build instead, for instance: examples/build.sh nbody
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/.."
-all=(amr graph mandelbrot nbody quadrature quicksort rooted_tree search spatial tessellate tree_search)
+mapfile -t all < <(sed '/^#/d; s/ .*//' examples/programs.txt)
 programs=("$@")
 [ $# -gt 0 ] || programs=("${all[@]}")
 for program in "${programs[@]}"; do

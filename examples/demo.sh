@@ -30,4 +30,5 @@ echo "The sizes in bytes of the $lines files under /usr, sorted, are in $build/s
 echo "  first  $(head -n 1 $build/sorted.txt)"
 echo "  middle $(sed -n "$((lines / 2 + 1))p" $build/sorted.txt)"
 echo "  last   $(tail -n 1 $build/sorted.txt)"
-echo "examples/build.sh builds the other programs: amr, graph, mandelbrot, nbody, quadrature, rooted_tree, search, spatial, tessellate, tree_search."
+others=$(sed '/^#/d; /^quicksort /d; s/ .*//' examples/programs.txt | paste -sd, | sed 's/,/, /g')
+echo "examples/build.sh builds the other programs: $others."

@@ -105,8 +105,10 @@ tests=()
 if [ $level = all ]; then
   run asan
   # The example programs, without lessons and ladders.
-  targets=(--target amr graph mandelbrot nbody quadrature quicksort rooted_tree search spatial tessellate tree_search)
-  tests=(-R '^examples[.](graph|hostile|mandelbrot|quadrature|quicksort|rooted_tree|search|spatial|tessellate|tree_search)$')
+  mapfile -t programs < <(sed '/^#/d; s/ .*//' examples/programs.txt)
+  targets=(--target "${programs[@]}")
+  names=$(printf '%s\n' "${programs[@]}" | grep -vxE 'amr|nbody' | paste -sd'|')
+  tests=(-R "^examples[.](hostile|$names)\$")
   run asan -DRAMIFY_EXAMPLES=ON
 else
   # The layers below the algorithms, and one algorithm with all kinds of chains; with --ci also the
