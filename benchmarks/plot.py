@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws benchmarks/results/*.json as SVG, and links the plots in the two README.md files.
+"""Draws benchmarks/results/*.json as SVG, and links the plots in README.md.
 
     benchmarks/plot.py [--results FOLDER] [--plots FOLDER] [--readme FILE]...
 
@@ -242,7 +242,6 @@ PLOTS = [
 
 # The plots that a README.md shows between <!-- plots --> and <!-- end plots -->.
 READMES = {
-    HERE.parent / "README.md": ["sort_speed", "launch_cost"],
     HERE / "README.md": [plot.name for plot in PLOTS],
 }
 
@@ -287,7 +286,7 @@ def main():
     parser.add_argument("--results", type=Path, default=HERE / "results", metavar="FOLDER")
     parser.add_argument("--plots", type=Path, default=HERE / "plots", metavar="FOLDER")
     parser.add_argument("--readme", type=Path, action="append", metavar="FILE",
-                        help="link all plots in this file instead of in the project's README files")
+                        help="link all plots in this file instead of in README.md")
     options = parser.parse_args()
     try:
         import matplotlib

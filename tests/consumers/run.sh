@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Builds a consumer of Ramify in one of the forms of README.md, and runs the programs that can run
-# here.
+# Builds a consumer of Ramify in one of the forms of docs/using.md, and runs the programs that can
+# run here.
 #   run.sh install       <source> <work> <nvcc or none> <architecture> <build tree>
 #   run.sh subdirectory  <source> <work> <nvcc or none> <architecture>
 #   run.sh nvcc          <source> <work> <nvcc>         <architecture> <build tree>
