@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Checks the commands of the READMEs: each begins with a program, a script or a tool that exists, and
+# Checks the commands of the pages: each begins with a program, a script or a tool that exists, and
 # the programs have all options. The commands of the sections quicksort and rooted_tree, which take
 # less than a second, also run.
 #
@@ -29,7 +29,8 @@ check_options() { # program, words of the command: fails if --help lists an opti
 
 programs_of_list=" $(sed '/^#/d; s/ .*//' "$root/examples/programs.txt" | paste -sd' ') "
 count=0
-for readme in README.md CONTRIBUTING.md examples/README.md examples/ladders/README.md; do
+pages=$(cd "$root" && ls README.md CONTRIBUTING.md docs/*.md examples/README.md examples/ladders/README.md)
+for readme in $pages; do
   while IFS= read -r line; do
     read -ra words <<<"$line"
     if [[ $programs_of_list == *" ${words[0]} "* ]]; then
