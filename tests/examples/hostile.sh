@@ -7,6 +7,8 @@
 # characters. After each case the input files are unchanged, no temporary file exists, and after an
 # error the output files (o, o.csv, o.png, o.html, o.json) do not exist.
 set -uo pipefail
+programs=$(sed '/^#/d; s/ .*//' "$(dirname "$(realpath "$0")")/../../examples/programs.txt" |
+  grep -vx search) # a function below has the name search
 bin=$(realpath "$1")
 work=$2
 rm -rf "$work"
@@ -15,7 +17,7 @@ cd "$work" || exit 1
 export LC_ALL=C
 
 # Each run takes much less than a second; a run that would take hours is an error.
-for program in amr graph mandelbrot nbody quadrature quicksort rooted_tree spatial tessellate tree_search; do
+for program in $programs; do
   eval "$program() { timeout 20 \"$bin/$program\" \"\$@\"; }"
 done
 # Short runs.

@@ -33,6 +33,12 @@ pages=$(cd "$root" && ls README.md CONTRIBUTING.md docs/*.md examples/README.md 
 for readme in $pages; do
   while IFS= read -r line; do
     read -ra words <<<"$line"
+    if [ "${words[0]}" = mpirun ]; then # the program that it starts
+      while [ ${#words[@]} -gt 1 ] && [[ $programs_of_list != *" ${words[0]} "* ]]; do
+        words=("${words[@]:1}")
+      done
+    fi
+    words[0]=${words[0]#build/bin/}
     if [[ $programs_of_list == *" ${words[0]} "* ]]; then
       [ -x "$programs/${words[0]}" ] || fail "not built: ${words[0]}"
       check_options "$programs/${words[0]}" "${words[@]:1}"

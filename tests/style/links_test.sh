@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Fails if a relative link of a page leads to a file that does not exist, or to a heading that a page
-# does not have. Anchors of headings are those of GitHub.
+# Fails if a relative link of a page, [text](target), leads to a file that does not exist, or to a
+# heading that a page does not have. Anchors of headings are those of GitHub.
 #   links_test.sh ROOT
 set -euo pipefail
 cd "$1"
+export LC_ALL=C
 
 links() { # page: prints the targets of its links, outside of code
   sed '/^```/,/^```/d; s/`[^`]*`//g' "$1" | grep -oE '\]\([^) ]+\)' | sed 's/^](//; s/)$//'

@@ -10,12 +10,13 @@ status=0
 rows=0
 while read -r name file; do
   rows=$((rows + 1))
-  # A function stands before "(", and a class after "struct" or "class". Comments do not count.
+  # A function stands before "(", and a class after "struct" or "class". Comments do not
+  # count, nor do lines that end with ";", such as calls.
   declared="(^|[^A-Za-z0-9_.>])$name\\(|(struct|class) $name( |\$)"
   if [ ! -f "$file" ]; then
     echo "$page: there is no file $file"
     status=1
-  elif ! grep -qE "$declared" <(grep -vE '^\s*//' "$file"); then
+  elif ! grep -qE "$declared" <(sed 's://.*::' "$file" | grep -vE ';\s*$'); then
     echo "$page: $file has no function or class $name"
     status=1
   fi
