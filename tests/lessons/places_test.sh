@@ -11,11 +11,11 @@ rm -rf "$work"
 tree="$work/a tree"
 mkdir -p "$work/bin" "$tree/build/none/device_runtime" "$work/trap/examples" "$work/trap/tests"
 cd "$work"
-# A copy of the scripts only: they write to their checkout.
-for script in benchmarks/run.sh benchmarks/put_table.sh examples/build.sh examples/demo.sh examples/try.sh \
-  examples/ladders/run.sh tests/run.sh; do
-  mkdir -p "$tree/$(dirname "$script")"
-  cp "$root/$script" "$tree/$script"
+# A copy of the scripts, and of the list of programs, only: the scripts write to their checkout.
+for file in benchmarks/run.sh benchmarks/put_table.sh examples/build.sh examples/demo.sh examples/try.sh \
+  examples/programs.txt examples/ladders/run.sh tests/run.sh; do
+  mkdir -p "$tree/$(dirname "$file")"
+  cp "$root/$file" "$tree/$file"
 done
 mkdir -p "$tree/cmake"
 : >"$tree/build/none/device_runtime/libramify_runtime.a"
