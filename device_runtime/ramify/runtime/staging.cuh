@@ -191,7 +191,7 @@ class staging {
     cursor next(bytes, shape_.chunk_bytes);
     const auto run = [&](std::size_t worker) {
       try {
-        make_current(device);
+        const device_scope here(device);  // a new thread starts with device 0
         work(chunks_[worker], next);
       } catch (...) {
         next.skip_to_end();
@@ -208,13 +208,6 @@ class staging {
     }
     run(0);
     for (std::future<void>& other : others) other.get();
-  }
-
-  /// Makes the device current in the calling thread: a new thread starts with device 0.
-  static void make_current([[maybe_unused]] int device) {
-#if RAMIFY_ON_CUDA
-    check(cudaSetDevice(device), "setting the device");
-#endif
   }
 
   const staging_shape shape_;

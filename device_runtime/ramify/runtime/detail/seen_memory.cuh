@@ -12,6 +12,7 @@
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/check.cuh>
 #include <stdexcept>
+#include <string>
 
 #if RAMIFY_ON_CUDA
 #include <atomic>
