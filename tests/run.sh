@@ -4,9 +4,9 @@
 # AddressSanitizer, and the sort ladder, which has all kinds of kernels, under ThreadSanitizer with
 # UBSan. Lists at the end the tests that were skipped because they need a GPU or an optional package.
 # The exit status is 1 if a test fails. Times are for two cores without a GPU.
-#   tests/run.sh          takes 20 to 30 minutes on two cores
+#   tests/run.sh          takes 15 to 25 minutes
 #   tests/run.sh --ci     is for continuous integration. It runs the tests in `slow` below, too, and
-#                         without a GPU it compiles the device code of all families. 13 to 21 minutes
+#                         without a GPU it compiles the device code of all families. 20 to 30 minutes
 #   tests/run.sh --all    runs clang-tidy, every pair of headers, and all tests of the CPU executor
 #                         under AddressSanitizer, UBSan and ThreadSanitizer, too. More than an hour
 set -euo pipefail

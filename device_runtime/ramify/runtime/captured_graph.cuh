@@ -28,8 +28,8 @@ namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 using unique_graph = unique_handle<cudaGraph_t, cudaGraphDestroy>;
 
 /// A CUDA graph that is ready to be launched any number of times. Movable; a moved-from graph may
-/// only be assigned or destroyed. The destructor does not wait for a
-/// launch that runs; the driver frees the graph when the launch has ended.
+/// only be assigned or destroyed. The destructor does not wait for a launch that runs; the driver
+/// frees the graph when the launch has ended.
 class executable_graph {
  public:
   /// Launches the graph into `stream`. Asynchronous. Launches of one graph run one after another,
