@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws benchmarks/results/*.json as SVG, and links the plots in README.md.
+"""Draws benchmarks/results/*.json as SVG, and links the plots in the pages of this folder.
 
     benchmarks/plot.py [--results FOLDER] [--plots FOLDER] [--readme FILE]...
 
@@ -240,9 +240,12 @@ PLOTS = [
          ["mesh", "precision", "route", "10^6 updates/s"], draw_amr),
 ]
 
-# The plots that a README.md shows between <!-- plots --> and <!-- end plots -->.
-READMES = {
-    HERE / "README.md": [plot.name for plot in PLOTS],
+# The plots that a page shows between <!-- plots --> and <!-- end plots -->.
+PAGES = {
+    HERE / "quicksort.md": ["sort_speed", "sort_ratio"],
+    HERE / "launches.md": ["launch_cost"],
+    HERE / "traverse.md": ["tree_search"],
+    HERE / "amr.md": ["amr"],
 }
 
 
@@ -286,7 +289,7 @@ def main():
     parser.add_argument("--results", type=Path, default=HERE / "results", metavar="FOLDER")
     parser.add_argument("--plots", type=Path, default=HERE / "plots", metavar="FOLDER")
     parser.add_argument("--readme", type=Path, action="append", metavar="FILE",
-                        help="link all plots in this file instead of in README.md")
+                        help="link all plots in this file instead of in the pages")
     options = parser.parse_args()
     try:
         import matplotlib
@@ -298,13 +301,13 @@ def main():
     matplotlib.rcParams.update({
         "figure.facecolor": "white", "savefig.facecolor": "white", "axes.facecolor": "white",
         "svg.fonttype": "none", "svg.hashsalt": "ramify", "font.family": "sans-serif"})
-    readmes = READMES
+    pages = PAGES
     if options.readme:
-        readmes = {file.resolve(): [plot.name for plot in PLOTS] for file in options.readme}
+        pages = {file.resolve(): [plot.name for plot in PLOTS] for file in options.readme}
     try:
         drawn = draw_all(options.results, options.plots)
-        for readme, names in readmes.items():
-            link(readme, [p for p in drawn if p.name in names], options.plots.resolve())
+        for page, names in pages.items():
+            link(page, [p for p in drawn if p.name in names], options.plots.resolve())
     except BadResults as error:
         sys.exit(f"plot.py: {error}")
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs every benchmark that this machine can run. Writes the tables to benchmarks/README.md and, as
-# JSON, to benchmarks/results. Draws benchmarks/plots from there if matplotlib is installed.
+# Runs every benchmark that this machine can run. Writes the tables to the pages of this folder and,
+# as JSON, to benchmarks/results; takes the headlines of README.md from there. Draws benchmarks/plots from there if matplotlib is installed.
 #   benchmarks/run.sh [folder with the benchmark programs [name...]]
 # Without a folder, or with "", builds the programs first. With names (quicksort_cuda, ...), runs only
 # those.
@@ -46,7 +46,8 @@ measure() { # NAME
     failed+=("$1")
     return 0
   fi
-  { echo; echo "$out"; echo; } | benchmarks/put_table.sh benchmarks/README.md "$1"
+  { echo; echo "$out"; echo; } |
+    benchmarks/put_table.sh "$(grep -lxF "<!-- $1 -->" benchmarks/*.md)" "$1"
 }
 
 failed=()
@@ -60,6 +61,8 @@ for name in "${names[@]}"; do
     measure "$name"
   fi
 done
+
+benchmarks/headlines.sh | benchmarks/put_table.sh benchmarks/README.md headlines
 
 python=$(PATH=/usr/bin:$PATH command -v python3 || true) # Debian's Python finds Debian's packages
 if [ -n "$python" ] && "$python" -c 'import matplotlib' 2>/dev/null; then

@@ -36,13 +36,12 @@
 ///                softening, two bodies whose squared distance is less than the least normal number
 ///                do not act on each other. With softening, coincident bodies add to each other's
 ///                potential only.
-/// Error          depends on order, and on theta or tolerance: benchmarks/README.md, "N-body
-///                gravity on a GPU", lists it. It is larger for bodies on a line and where forces
-///                cancel. At theta 0 only rounding errors remain. A warp opens each node that one
-///                of its bodies must open, so errors are smaller than if each body had its own
-///                traversal. In block steps with few active bodies, a warp may have one body.
-///                Masses of both signs have a dipole about the center of a node, which neither
-///                order includes.
+/// Error          depends on order, and on theta or tolerance: benchmarks/nbody.md lists it. It
+///                is larger for bodies on a line and where forces cancel. At theta 0 only rounding
+///                errors remain. A warp opens each node that one of its bodies must open, so errors
+///                are smaller than if each body had its own traversal. In block steps with few
+///                active bodies, a warp may have one body. Masses of both signs have a dipole about
+///                the center of a node, which neither order includes.
 /// Reproducible   the same input gives the same bits, by either route and in any order of grids.
 /// Step           nbody_system: leapfrog, kick-drift-kick, one force calculation a step. Second
 ///                order in dt; time-reversible (with -dt) except for rounding. By default all

@@ -10,7 +10,7 @@
 //                In a child its use is undefined behavior; the CPU executor reports it. Named
 //                streams also cost time: 132 blocks on an H200 launched 4.3 million grids a second
 //                with fire-and-forget (lesson 6), and 1.6 million into named streams
-//                (benchmarks/README.md).
+//                (benchmarks/launches.md).
 // Try            In step 3, launch B into `second`. Now A and B have no order.
 #include "lesson.hpp"
 

@@ -9,7 +9,8 @@
 // The pitfall    No event can mark such a child, so no stream can wait for it alone. Only the
 //                completion of its parent includes it. So Z, which follows the parent in the host's
 //                stream, is always last. These launches are cheap: on an H200 a binary tree of
-//                8,191 grids took 2.66 ms, and 74.6 ms through NULL streams (benchmarks/README.md).
+//                8,191 grids took 2.66 ms, and 74.6 ms through NULL streams
+//                (benchmarks/launches.md).
 // Try            In step 1, write `null_stream()`. B never comes before A: three orders at most.
 #include <algorithm>
 #include <set>

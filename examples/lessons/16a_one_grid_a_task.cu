@@ -12,7 +12,7 @@
 //                (After Olabi, Gomez-Luna, Mutlu, Hwu and El Hajj, "A Compiler Framework for
 //                Optimizing Dynamic Parallelism on GPUs", CGO 2022.)
 // The rule       A launch from the device costs microseconds: 6.1 for one thread on an H200
-//                (benchmarks/README.md). A grid should contain more work than its launch costs.
+//                (benchmarks/launches.md). A grid should contain more work than its launch costs.
 // The pitfall    Here most grids contain almost no work, as in most recursions: most nodes of a
 //                tree are near its leaves.
 // Try            In step 2, write `below / 2 + 1`. The first children take more nodes, so tasks

@@ -37,7 +37,7 @@ enum class nbody_method {
 struct nbody_options {
   /// Opening angle, in [0, 2]: a node acts as one source on a body if its longest side is less than
   /// theta times the distance from the body to its center of mass. At 0 every pair is summed.
-  /// benchmarks/README.md, "N-body gravity on a GPU", lists the error for each theta.
+  /// benchmarks/nbody.md lists the error for each theta.
   double theta = 0.5;
   /// If not 0, the traversal opens nodes by the error of their forces instead of theta, which must
   /// have its default value. It aims at a root mean square of the relative errors of the

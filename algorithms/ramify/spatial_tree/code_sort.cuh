@@ -85,7 +85,7 @@ template <int dim>
 class code_sort {
   static constexpr int bits = static_cast<int>(spatial_shape<dim>::bits) * dim;
   /// The least number of codes of which a sample is worth a wait of the host. A sample of fewer
-  /// codes cost clustered points more than uniform points gained (benchmarks/README.md).
+  /// codes cost clustered points more than uniform points gained (benchmarks/spatial_tree.md).
   static constexpr std::uint32_t least_sampled = 1u << 22;
 
  public:

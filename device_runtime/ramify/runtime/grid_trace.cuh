@@ -17,7 +17,7 @@
 /// first line is missing from the trace, and its children have no parent there. Lane 0 of each warp
 /// records the end of the warp, so it should not exit long before the other lanes.
 ///
-/// In a build without RAMIFY_TRACE, tickets are empty and add no code. benchmarks/README.md gives
+/// In a build without RAMIFY_TRACE, tickets are empty and add no code. benchmarks/launches.md gives
 /// the cost of a ticket in the other builds.
 
 #include <cstddef>

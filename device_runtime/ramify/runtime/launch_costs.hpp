@@ -5,7 +5,7 @@
 /// launch_costs: the measured costs of launches on a device. Plain C++.
 ///
 /// launch_costs.cuh measures them, launch_costs_file.hpp keeps them on disk, and route_plan.hpp
-/// chooses a route by them. benchmarks/README.md lists the costs of an NVIDIA H200.
+/// chooses a route by them. benchmarks/launches.md lists the costs of an NVIDIA H200.
 
 #include <array>
 #include <cmath>

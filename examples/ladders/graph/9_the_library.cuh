@@ -13,7 +13,7 @@
 ///              network, whose frontiers are small, they take most of the time.
 /// Launch tree  A chain of steps.
 /// Join         None: the host's stream waits for the chain.
-/// Cost         See algorithms/ramify/graph/README.md and benchmarks/README.md.
+/// Cost         See algorithms/ramify/graph/README.md and benchmarks/graph.md.
 
 #include <ramify/graph.cuh>
 

@@ -9,7 +9,7 @@
 ///            place. Teams of threads in a block sort leaves. The number of parts depends on n. The
 ///            library sorts keys of any type, with values, by any comparator; with one that is
 ///            no strict weak order, the result is some permutation of the keys.
-///            benchmarks/README.md lists the gain of each optimization. To read the code, begin
+///            benchmarks/quicksort.md lists the gain of each optimization. To read the code, begin
 ///            with algorithms/README.md.
 /// Tree       As in rung 7: the last block of a level launches the next level and the leaves.
 /// Join       As in rung 7. The host launches the levels without a launch slot. For

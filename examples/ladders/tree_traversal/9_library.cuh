@@ -16,7 +16,7 @@
 ///              flat route.
 /// Launch tree  A chain of rounds, the steps of a launch chain.
 /// Join         None: the host's stream waits for the chain.
-/// Cost         See algorithms/ramify/traverse/README.md and benchmarks/README.md.
+/// Cost         See algorithms/ramify/traverse/README.md and benchmarks/traverse.md.
 
 #include <ramify/traverse.cuh>
 
