@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Makes the pictures of docs anew: the images of results, the traces, and the launch trees of ladders.
+# Makes the pictures of docs anew: the images of results, the traces, and the trees of ladders.
 #   docs/remake_pictures.sh [--programs FOLDER] [--output FOLDER] cpu|cuda [name...]
 #   docs/remake_pictures.sh draw|page
-# The programs run on the backend, cpu or cuda. Without --programs, they are built first. Names select
-# traces, such as sort, or images or ladders, which only the CPU executor makes. One page, docs/traces/index.html, shows all
-# traces. `page` makes it and the table of docs/traces.md from the traces that are there, and `draw` a
-# picture of each trace, too, which needs Chromium. On a GPU machine without it, write the traces with
-# --output, copy them to docs/traces of a machine with Chromium, and draw there.
+# The programs run on the backend, cpu or cuda. Without --programs, they are built first. Names
+# select traces, such as sort, or images or ladders, which only the CPU executor makes. One page,
+# docs/traces/index.html, shows all traces. `page` makes it, and the table of docs/traces.md, from
+# the traces that are there; `draw` makes a picture of each trace, too, which needs Chromium. On a
+# GPU machine without it, write the traces with --output, copy them to docs/traces of a machine with
+# Chromium, and draw there.
 set -euo pipefail
 root=$(cd "$(dirname "$(realpath "$0")")/.." && pwd)
 traces=$root/docs/traces
@@ -110,12 +111,15 @@ write_page() { # the page of the trace writer, which loads its style, its script
 }
 </script>
 <script>document.getElementById("trace").textContent = JSON.stringify(recorded);</script>
-<script src="../../device_runtime/src/trace/page.js"></script>
 END
-  awk -v choices="$choices" -v loader="$work/loader" '
+  awk -v choices="$choices" -v loader="$work/loader" -v source=../../device_runtime/src/trace/ '
     /<!-- With this policy/ { hidden = 1 } # this page loads files
-    /^<style>/ { hidden = 1; print "<link rel=\"stylesheet\" href=\"../../device_runtime/src/trace/page.css\">" }
-    /^<script type/ { hidden = 1; while ((getline line < loader) > 0) print line }
+    /^<style>/ { hidden = 1; print "<link rel=\"stylesheet\" href=\"" source "page.css\">" }
+    /^<script type/ {
+      hidden = 1
+      while ((getline line < loader) > 0) print line
+      print "<script src=\"" source "page.js\"></script>"
+    }
     /<h1>/ { sub(/{{title}}/, "<select id=\"choice\">" choices "</select>") }
     !hidden { sub(/{{title}}/, "Traces"); print }
     /default-src|^{{style}}|^{{script}}/ { hidden = 0 }

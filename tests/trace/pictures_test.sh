@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # pictures_test.sh <root> <work folder>: fails if a trace of docs/traces or a launch tree of a ladder
-# shows a kernel that the code does not have, if a trace has no picture, or if the page and the table of
-# traces are not those that docs/remake_pictures.sh makes.
+# shows a kernel that the code does not have, if a trace has no picture, or if the page and the table
+# of traces are not those that docs/remake_pictures.sh makes.
 set -euo pipefail
 root=$1 work=$2
 cd "$root"
 status=0
 
-# All sources as one line, without comments, launch bounds and register limits. Phases of a chain that
-# share a kernel give it their names by name().
+# All sources as one line, without comments, launch bounds and register limits. Phases of a chain
+# that share a kernel give it their names by name().
 sources=$(find algorithms device_runtime examples -name '*.c*' -o -name '*.hpp' | xargs cat |
   sed 's://.*::' | tr '\n' ' ' | sed -E 's/__(launch_bounds|maxnreg)__\(([^()]|\([^()]*\))*\)//g')
 kernels=$({
