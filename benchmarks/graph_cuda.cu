@@ -14,7 +14,7 @@
 #include <variant>
 #include <vector>
 
-#include "graph_checks.hpp"
+#include "graph/graph_checks.hpp"
 #include "measure_cuda.cuh"
 
 namespace {

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "output_file.hpp"
+#include "common/output_file.hpp"
 
 namespace benchmark {
 

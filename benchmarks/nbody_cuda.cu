@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "bodies.hpp"
 #include "measure_cuda.cuh"
+#include "nbody/bodies.hpp"
 #include "nbody_steps.cuh"
 
 namespace {

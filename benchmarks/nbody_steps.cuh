@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "bodies.hpp"
 #include "measure.hpp"
+#include "nbody/bodies.hpp"
 
 namespace benchmark {
 

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "forests.hpp"
 #include "measure_cuda.cuh"
+#include "rooted_tree/forests.hpp"
 
 namespace {
 

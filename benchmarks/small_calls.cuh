@@ -24,7 +24,7 @@
 #include <string_view>
 #include <vector>
 
-#include "graph_checks.hpp"
+#include "graph/graph_checks.hpp"
 #include "small_sort.cuh"
 #include "tree_traversal/tree.hpp"
 

@@ -17,9 +17,9 @@
 #include <utility>
 #include <vector>
 
-#include "bezier_shapes.hpp"
 #include "measure_cuda.cuh"
-#include "tessellation_check.hpp"
+#include "tessellate/bezier_shapes.hpp"
+#include "tessellate/tessellation_check.hpp"
 
 namespace {
 

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "device_vectors.cuh"
-#include "distributions.hpp"
 #include "exceptions.hpp"
 #include "key_types.hpp"
+#include "quicksort/distributions.hpp"
 #include "sort_oracle.hpp"
 #include "sort_parts.hpp"
 

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "distributions.hpp"
 #include "exceptions.hpp"
 #include "key_types.hpp"
+#include "quicksort/distributions.hpp"
 #include "sort_oracle.hpp"
 #include "sort_parts.hpp"
 

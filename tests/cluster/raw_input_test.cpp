@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "../../examples/common/number_file.hpp"
+#include "common/number_file.hpp"
 #include "exceptions.hpp"
 
 namespace tests::raw_files {

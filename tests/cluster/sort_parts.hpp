@@ -13,8 +13,8 @@
 #include <ramify/distributed_sort/config.hpp>
 #include <vector>
 
-#include "distributions.hpp"
 #include "key_types.hpp"
+#include "quicksort/distributions.hpp"
 
 namespace tests {
 

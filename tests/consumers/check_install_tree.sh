@@ -40,7 +40,9 @@ check_program() { # name
   fi
 }
 if [ "$(cached RAMIFY_EXAMPLES)" = ON ]; then
-  for example in "$source"/examples/*.cpp; do check_program "$(basename "$example" .cpp)"; done
+  for name in $(sed '/^#/d; s/ .*//' "$source/examples/programs.txt"); do
+    check_program "$name"
+  done
   [[ $(cached RAMIFY_HELP2MAN) == /* ]] || echo "built without manual pages: there is no help2man"
 fi
 

@@ -9,11 +9,11 @@
 #include <variant>
 #include <vector>
 
+#include "common/text_file.hpp"
 #include "effort.hpp"
-#include "graph_file.hpp"
+#include "graph/graph_file.hpp"
 #include "mutations.hpp"
 #include "reader_table.hpp"
-#include "text_file.hpp"
 
 namespace {
 

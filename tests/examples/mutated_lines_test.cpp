@@ -10,11 +10,11 @@
 #include <string>
 #include <string_view>
 
+#include "common/text_file.hpp"
 #include "effort.hpp"
 #include "mutations.hpp"
 #include "reader_table.hpp"
 #include "simple_reading.hpp"
-#include "text_file.hpp"
 
 namespace {
 

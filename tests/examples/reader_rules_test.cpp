@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "common/text_file.hpp"
 #include "reader_table.hpp"
-#include "text_file.hpp"
 
 namespace {
 

@@ -21,13 +21,13 @@
 #include <variant>
 #include <vector>
 
-#include "bezier_shapes.hpp"
-#include "bodies.hpp"
-#include "forest_file.hpp"
-#include "graph_file.hpp"
-#include "number_file.hpp"
-#include "points.hpp"
-#include "search_file.hpp"
+#include "common/number_file.hpp"
+#include "graph/graph_file.hpp"
+#include "nbody/bodies.hpp"
+#include "rooted_tree/forest_file.hpp"
+#include "search/search_file.hpp"
+#include "spatial/points.hpp"
+#include "tessellate/bezier_shapes.hpp"
 
 namespace reader_tests {
 

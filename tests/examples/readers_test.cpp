@@ -21,10 +21,10 @@
 #include <string>
 #include <string_view>
 
+#include "common/text_file.hpp"
 #include "effort.hpp"
 #include "mutations.hpp"
 #include "reader_table.hpp"
-#include "text_file.hpp"
 
 namespace {
 

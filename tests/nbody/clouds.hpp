@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "bodies.hpp"
+#include "nbody/bodies.hpp"
 
 namespace tests {
 

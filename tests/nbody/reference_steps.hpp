@@ -12,9 +12,9 @@
 #include <ramify/nbody/config.hpp>
 #include <vector>
 
-#include "bodies.hpp"
 #include "clouds.hpp"
 #include "kepler.hpp"
+#include "nbody/bodies.hpp"
 
 namespace tests {
 

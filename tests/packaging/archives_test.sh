@@ -13,8 +13,7 @@ expected=(include/ramify/quicksort.hpp include/ramify/runtime/launch.cuh lib/lib
   lib/libramify_facade_quicksort.a lib/cmake/ramify/ramify-config.cmake lib/pkgconfig/ramify.pc
   share/doc/ramify/LICENSE)
 if grep -q '^RAMIFY_EXAMPLES:BOOL=ON' "$build/CMakeCache.txt"; then
-  for example in "$source"/examples/*.cpp; do
-    name=$(basename "$example" .cpp)
+  for name in $(sed '/^#/d; s/ .*//' "$source/examples/programs.txt"); do
     expected+=("bin/$name" "share/bash-completion/completions/$name")
   done
 fi

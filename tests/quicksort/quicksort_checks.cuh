@@ -17,9 +17,9 @@
 
 #include "backend_under_test.hpp"
 #include "device_vectors.cuh"
-#include "distributions.hpp"
 #include "key_types.hpp"
 #include "printing.hpp"
+#include "quicksort/distributions.hpp"
 #include "slot_checks.cuh"
 #include "sort_oracle.hpp"
 

@@ -16,8 +16,8 @@
 
 #include "device_vectors.cuh"
 #include "effort.hpp"
-#include "forests.hpp"
 #include "printing.hpp"
+#include "rooted_tree/forests.hpp"
 #include "slot_checks.cuh"
 
 namespace tests {

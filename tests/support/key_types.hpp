@@ -11,7 +11,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "distributions.hpp"
+#include "quicksort/distributions.hpp"
 
 #if defined(__CUDACC__)
 #define TESTS_HOST_DEVICE __host__ __device__

@@ -8,8 +8,8 @@
 #include <ramify/quicksort/config.hpp>
 #include <ramify/runtime/report.hpp>
 
-#include "distributions.hpp"
-#include "forests.hpp"
+#include "quicksort/distributions.hpp"
+#include "rooted_tree/forests.hpp"
 
 namespace ramify {
 

@@ -23,7 +23,7 @@
 #include "failed_launches.hpp"
 #include "printing.hpp"
 #include "run_checks.cuh"
-#include "tessellation_check.hpp"
+#include "tessellate/tessellation_check.hpp"
 #include "tested_options.cuh"
 
 namespace data = boost::unit_test::data;

@@ -20,7 +20,7 @@
 #include "exceptions.hpp"
 #include "printing.hpp"
 #include "run_checks.cuh"
-#include "tessellation_check.hpp"
+#include "tessellate/tessellation_check.hpp"
 #include "tested_options.cuh"
 
 namespace data = boost::unit_test::data;

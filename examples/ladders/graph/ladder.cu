@@ -18,7 +18,7 @@
 #include "7_balanced.cuh"
 #include "8_direction_optimizing.cuh"
 #include "9_the_library.cuh"
-#include "graphs.hpp"
+#include "graph/graphs.hpp"
 
 namespace {
 

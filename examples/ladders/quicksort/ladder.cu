@@ -18,7 +18,7 @@
 #include "6_many_blocks.cuh"
 #include "7_many_pivots.cuh"
 #include "8_the_library.cuh"
-#include "distributions.hpp"
+#include "quicksort/distributions.hpp"
 
 namespace {
 

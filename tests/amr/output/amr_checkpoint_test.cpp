@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Checkpoints of the program amr with correct checksums and wrong contents.
-#include "amr_checkpoint.hpp"
+#include "amr/output/amr_checkpoint.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <cstring>
@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "checkpoint_file.hpp"
-#include "text_file.hpp"
+#include "amr/output/checkpoint_file.hpp"
+#include "common/text_file.hpp"
 #include "work_folder.hpp"
 
 using common::checkpoint;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A checkpoint that is read equals the one that was written, bit by bit. Every damaged file is
 // rejected.
-#include "checkpoint_file.hpp"
+#include "amr/output/checkpoint_file.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,9 +12,9 @@
 #include <limits>
 #include <stdexcept>
 
+#include "common/output_file.hpp"
+#include "common/text_file.hpp"
 #include "full_disk.hpp"
-#include "output_file.hpp"
-#include "text_file.hpp"
 #include "work_folder.hpp"
 
 using common::checkpoint;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Pictures of meshes, pixel by pixel.
-#include "mesh_image.hpp"
+#include "amr/output/mesh_image.hpp"
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>

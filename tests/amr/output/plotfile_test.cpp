@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What plotfiles refuse. The tests of the program amr read plotfiles with read_plotfile.py.
-#include "plotfile.hpp"
+#include "amr/output/plotfile.hpp"
 
 #include <unistd.h>
 
@@ -13,9 +13,9 @@
 #include <string>
 #include <thread>
 
+#include "common/output_file.hpp"
+#include "common/text_file.hpp"
 #include "made_up_mesh.hpp"
-#include "output_file.hpp"
-#include "text_file.hpp"
 #include "work_folder.hpp"
 
 using tests::content;

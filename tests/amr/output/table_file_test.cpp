@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tables that are extended and continued.
-#include "table_file.hpp"
+#include "amr/output/table_file.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
 
+#include "common/output_file.hpp"
+#include "common/text_file.hpp"
 #include "full_disk.hpp"
-#include "output_file.hpp"
-#include "text_file.hpp"
 #include "work_folder.hpp"
 
 using common::table_file;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Checks of .vtu and .pvd files without VTK. read_vtu.sh reads them with VTK.
-#include "vtu_file.hpp"
+#include "amr/output/vtu_file.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <limits>
 #include <stdexcept>
 
+#include "amr/output/pvd_series.hpp"
+#include "common/output_file.hpp"
+#include "common/text_file.hpp"
 #include "made_up_mesh.hpp"
-#include "output_file.hpp"
-#include "pvd_series.hpp"
-#include "text_file.hpp"
 #include "work_folder.hpp"
 
 using common::pvd_series;

@@ -6,9 +6,9 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "amr/output/pvd_series.hpp"
+#include "amr/output/vtu_file.hpp"
 #include "made_up_mesh.hpp"
-#include "pvd_series.hpp"
-#include "vtu_file.hpp"
 
 namespace {
 
