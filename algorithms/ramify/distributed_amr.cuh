@@ -19,7 +19,7 @@
 /// and of the blocks next to them. The blocks are divided along the Morton curve by their cost, the
 /// number of steps of their level, and divided again after each regrid. Before a stage of a step,
 /// two layers of cells are exchanged at the faces between ranks, while the blocks that need none of
-/// them are advanced. (amr/part_plan.cuh lists all messages.)
+/// them are advanced. (distributed_amr/part_plan.cuh lists all messages.)
 ///
 /// Results     The same bits as amr_run, for any number of ranks and each way of stepping.
 /// Routes      Flat, with phases that the host launches: it communicates between grids.

@@ -124,7 +124,7 @@ def read_exceptions(text):
 
 
 def findings(root, exceptions):
-    """Returns a message for each header or function that is too long and each needless exception."""
+    """Returns a message for each header or function that is too long, and each idle exception."""
     messages, needed = [], set()
     allowed = read_exceptions(exceptions)
     files = [path for folder in FOLDERS for path in (root / folder).rglob('*')]
