@@ -11,10 +11,7 @@ programs=${1:+$(realpath "$1")} # relative to the folder of the caller
 cd "$(dirname "$(realpath "$0")")/.."
 
 on_cpu=(quicksort_cpu tree_search_cpu)
-on_gpu=(launch_cost_cuda quicksort_cuda small_inputs_cuda host_spans_cuda spatial_tree_cuda
-  nbody_cuda amr_cuda flood_cuda granularity_cuda tree_search_cuda rooted_tree_cuda trace_cuda
-  graph_cuda mandelbrot_cuda search_cuda quadrature_cuda tessellation_cuda out_of_core_cuda
-  scaling_cuda)
+mapfile -t on_gpu < <(find benchmarks -name '*_cuda.cu' -printf '%f\n' | sed 's/\.cu$//' | sort)
 
 names=("${@:2}")
 [ ${#names[@]} -gt 0 ] || names=("${on_cpu[@]}" "${on_gpu[@]}")
