@@ -140,7 +140,7 @@ class quadrature_run final : public device_run<quadrature_result, round_memory<d
                 bounds},
                setup.loop) {
     const round_state first{};  // the chain starts with the small rounds, which need no state
-    chain_.launch_first_step(first);
+    chain_.launch_first_round(first);
     chain_.start(first);
   }
 

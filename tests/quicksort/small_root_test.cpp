@@ -56,7 +56,7 @@ unsigned sort_small(std::vector<Key>& keys, std::vector<value>& values, const sm
   context.buffers = {{device_keys.data(), device_values.data()},
                      {scratch_keys.data(), scratch_values.data()}};
   context.compare = {compare};
-  ramify::detail::runtime::step_launcher grids(nullptr);
+  ramify::detail::runtime::round_launcher grids(nullptr);
   launch_small_root(context, grids);
   ramify::check(grids.error(), "launching the grids of a small root");
   BOOST_TEST(grids.launched() == 1 + plan.passes);

@@ -33,7 +33,7 @@ struct ahead_program : chain_link {
   [[nodiscard]] bool is_complete_ahead() const { return true; }
   [[nodiscard]] bool has_no_state() const { return stateless; }
   template <class Grids>
-  __host__ __device__ void launch_step(unsigned done, Grids& grids) const;
+  __host__ __device__ void launch_round(unsigned done, Grids& grids) const;
   template <class Grids>
   void launch_ahead(Grids& grids) const;
   template <class Grids>
@@ -46,12 +46,12 @@ template <bool launches, class Program>
 __global__ void do_step(Program program, unsigned step) {
   if (*program.state != step) return;
   *program.state = step + 1;
-  if constexpr (launches) end_step(program, __func__);
+  if constexpr (launches) end_round(program, __func__);
 }
 
 template <bool stateless>
 template <class Grids>
-__host__ __device__ void ahead_program<stateless>::launch_step(unsigned done, Grids& grids) const {
+__host__ __device__ void ahead_program<stateless>::launch_round(unsigned done, Grids& grids) const {
   grids.unordered(do_step<true, ahead_program>, {1, 1}, *this, done);
 }
 
@@ -245,7 +245,7 @@ BOOST_AUTO_TEST_CASE(a_graph_captures_a_chain_with_its_completion) {
           chain.emplace(*control, memory.chain.program(), choices.loop);
           const counts first{0, width};
           chain->write_state(first);
-          if (Program::releases_slots) chain->launch_first_step(first);
+          if (Program::releases_slots) chain->launch_first_round(first);
           chain->start();
         },
         cudaStreamCaptureModeRelaxed);

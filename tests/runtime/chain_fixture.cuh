@@ -31,7 +31,7 @@ struct counts {
 };
 
 /// Each step has the grids `visit`, which counts its blocks, and `check_and_end`, which checks the
-/// counts and ends the step. A step that launch_step() launches also has the grid `visit_aside`,
+/// counts and ends the step. A step that launch_round() launches also has the grid `visit_aside`,
 /// which runs in no order with the others.
 template <chain_join how, bool bounded>
 struct program : chain_link {
@@ -53,7 +53,7 @@ struct program : chain_link {
   [[nodiscard]] __host__ __device__ bool repeats(const counts&) const { return true; }
   [[nodiscard]] __host__ __device__ unsigned slots_of(const counts&) const { return 3; }
   template <class Grids>
-  __host__ __device__ void launch_step(const counts& now, Grids& grids) const;
+  __host__ __device__ void launch_round(const counts& now, Grids& grids) const;
   template <class Grids>
   void launch_repeated(const counts&, Grids& grids) const;
 };
@@ -94,7 +94,7 @@ __global__ void check_and_end(Program program) {
     atomicAdd(program.slots.in_use, program.slots.allowed);
   }
   if constexpr (launches) {
-    end_step(program, __func__);
+    end_round(program, __func__);
   } else {
     end_iteration(program);
   }
@@ -102,7 +102,8 @@ __global__ void check_and_end(Program program) {
 
 template <chain_join how, bool bounded>
 template <class Grids>
-__host__ __device__ void program<how, bounded>::launch_step(const counts& now, Grids& grids) const {
+__host__ __device__ void program<how, bounded>::launch_round(const counts& now,
+                                                             Grids& grids) const {
   grids.unordered(visit_aside<program>, {1, 32}, *this, now.done);
   grids(visit<program>, {now.lanes, 32}, *this, now.lanes);
   grids(check_and_end<true, program>, {2, 32}, *this);
@@ -160,7 +161,7 @@ struct fixture {
     const counts first{0, width};
     chain.write_state(first);
     if (Program::releases_slots && control.on_device_route() && chain.program().last > 0) {
-      chain.launch_first_step(first);
+      chain.launch_first_round(first);
     }
     chain.start();
   }

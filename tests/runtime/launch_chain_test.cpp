@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(a_captured_chain_runs_once_in_each_launch_of_its_graph) {
             chain.emplace(*control, memory.chain.program(),
                           choose_loop(flat_loop::automatic, "flat_loop"));
             chain->write_state(first);
-            if (Program::releases_slots && !by_graph) chain->launch_first_step(first);
+            if (Program::releases_slots && !by_graph) chain->launch_first_round(first);
             chain->start();
             BOOST_CHECK_THROW(chain->finish(), std::logic_error);
           },

@@ -36,7 +36,7 @@ struct recursive_program : chain_link {
   [[nodiscard]] __host__ __device__ bool repeats(const recursive_state&) const { return false; }
   [[nodiscard]] __host__ __device__ unsigned slots_of(const recursive_state&) const { return 24; }
   template <class Grids>
-  __host__ __device__ void launch_step(const recursive_state&, Grids& grids) const;
+  __host__ __device__ void launch_round(const recursive_state&, Grids& grids) const;
 };
 
 __global__ void log_node(recursive_program program, unsigned node) {
@@ -46,7 +46,7 @@ __global__ void log_node(recursive_program program, unsigned node) {
 __global__ void end_recursion(recursive_program program) {
   const traced here(program.trace, __func__);
   ++program.state->done;
-  end_step(program, __func__);
+  end_round(program, __func__);
 }
 
 /// Logs a node, then the nodes below it, then itself again.
@@ -78,8 +78,8 @@ __host__ __device__ void log_subtree::operator()(const recursive_program& progra
   grids.then(program, log_after{node});
 }
 template <class Grids>
-__host__ __device__ void recursive_program::launch_step(const recursive_state&,
-                                                        Grids& grids) const {
+__host__ __device__ void recursive_program::launch_round(const recursive_state&,
+                                                         Grids& grids) const {
   grids.then(*this, log_subtree{1});
   grids.then(*this, end_of_step{});
 }

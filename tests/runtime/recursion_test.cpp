@@ -23,7 +23,7 @@ namespace data = boost::unit_test::data;
 using detail::runtime::choose_loop;
 using detail::runtime::list_heads;
 using detail::runtime::list_program;
-using detail::runtime::step_launcher;
+using detail::runtime::round_launcher;
 
 namespace {
 
@@ -66,7 +66,7 @@ struct loop_by_host {
   /// Launches iterations until the recursion is finished, and returns how many.
   unsigned run() {
     for (unsigned iterations = 1;; ++iterations) {
-      step_launcher grids(nullptr);
+      round_launcher grids(nullptr);
       p.launch_repeated({}, grids);
       check(grids.error(), "launching an iteration");
       if (p.finished(download(heads)[0])) return iterations;

@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(a_run_that_is_destroyed_with_a_copy_in_flight) {
   control.reset();
   BOOST_TEST((cudaStreamQuery(source.stream.get()) == cudaSuccess));
   ramify::run_control next(status.data(), chains::choices_of({}, source.stream.get()));
-  BOOST_TEST(next.wait().steps == 0u);
+  BOOST_TEST(next.wait().rounds == 0u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -11,7 +11,7 @@
 /// mesh they are empty and cost nothing, and the kernels are compiled as if there were none.
 
 #include <ramify/amr/block_cells.cuh>
-#include <ramify/runtime/detail/step_launcher.cuh>
+#include <ramify/runtime/detail/round_launcher.cuh>
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
@@ -48,7 +48,7 @@ struct whole_mesh {
 /// functions in the same order.
 class part_communication {
  public:
-  using grids_type = runtime::step_launcher;
+  using grids_type = runtime::round_launcher;
 
   part_communication() = default;
   part_communication(const part_communication&) = delete;

@@ -109,7 +109,7 @@ __global__ void next_phase(View view, phase completed) {
   const traced here(view.trace, __func__);
   grid_dependency_synchronize();
   if (view.state->next == completed) decide_next_phase(view);
-  runtime::end_step(view, __func__);
+  runtime::end_round(view, __func__);
 }
 
 /// Completes a batch of steps in the loop of a captured graph. One thread.

@@ -177,12 +177,12 @@ struct run_program : View {
                           now.next == phase::step ? now.clock.batch : 1);
   }
   /// One step needs fewer slots than several.
-  __device__ void shrink_step(run_state& now) const {
+  __device__ void shrink_round(run_state& now) const {
     if (now.next == phase::step) now.clock.batch = 1;
   }
 
   template <class Grids>
-  __host__ __device__ void launch_step(const run_state& now, Grids& grids) const {
+  __host__ __device__ void launch_round(const run_state& now, Grids& grids) const {
     const View& view = *this;
     if (now.next != phase::step) {
       launch_regrid_phase(view, now, fill, grids);

@@ -23,8 +23,8 @@ struct distributed_program : Mesh::view_type {
   [[nodiscard]] __host__ __device__ static unsigned slots_of(const run_state&) { return 0; }
 
   template <class Grids>
-  __host__ __device__ void launch_step([[maybe_unused]] const run_state& now,
-                                       [[maybe_unused]] Grids& grids) const {
+  __host__ __device__ void launch_round([[maybe_unused]] const run_state& now,
+                                        [[maybe_unused]] Grids& grids) const {
 #if !defined(__CUDA_ARCH__)
     static_cast<Mesh*>(this->host)->launch_phases(now, *this, fill, grids);
 #endif

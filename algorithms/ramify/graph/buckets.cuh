@@ -30,7 +30,7 @@ struct sssp_state {
   unsigned reached = 0;
   bool finds_parents = false;                  ///< all distances are final
   unsigned too_far = path_end<T>::none;        ///< a vertex whose distance is too large
-  unsigned found_too_far = path_end<T>::none;  ///< the same, in the running step
+  unsigned found_too_far = path_end<T>::none;  ///< the same, in the running phase
   edge_count bucket_edges = 0;                 ///< visited in this bucket
   edge_count visited_edges = 0;
   double sampled_length = 0;   ///< sum of the finite lengths of first edges

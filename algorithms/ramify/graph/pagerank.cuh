@@ -24,7 +24,7 @@ using rank = unsigned long long;
 inline constexpr rank rank_one = rank{1} << 62;
 
 /// The part of PageRank in the state of the chain. The members named _after are sums that the
-/// running step adds to.
+/// running phase adds to.
 struct pagerank_state {
   rank dangling = 0;  ///< sum of the ranks of the vertices without edges
   rank dangling_after = 0;

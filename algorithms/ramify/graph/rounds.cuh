@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The launch chains of the graph algorithms. A step is one grid. A round visits the edges of a
+/// The launch chains of the graph algorithms. A phase is one grid. A round visits the edges of a
 /// frontier and makes the next frontier.
 ///
 ///     1 check        reads the arrays once, and records the smallest faulty index of each
@@ -10,10 +10,10 @@
 ///     3 rounds       grids over the edges of a frontier, or over vertices, as the algorithm
 ///                    decides from the state. One block alone runs consecutive thin rounds
 ///
-/// Join: the last block of a step writes the state from which every block of the next step computes
+/// Join: the last block of a phase writes the state from which every block of the next phase computes
 /// the phase that is due. Strategies that launch child grids are joined by a driver's tail launch;
 /// the children may still append to the next frontier when that last block writes. Therefore due()
-/// reads only values that no running step changes.
+/// reads only values that no running phase changes.
 
 #include <ramify/graph/for_edges.cuh>
 #include <ramify/graph/visit_words.cuh>
@@ -22,9 +22,9 @@
 
 namespace ramify::detail::graph::inline RAMIFY_BUILD {
 
-/// The grid of a step.
+/// The grid of a phase.
 enum class graph_phase : unsigned {
-  nothing,  ///< before the first step
+  nothing,  ///< before the first phase
   check,
   initialize,
   edges,         ///< for every edge of the frontier
@@ -60,7 +60,7 @@ struct graph_faults {
 /// The state of a chain. `Own` is the algorithm's part.
 template <class Own>
 struct round_state {
-  graph_phase last = graph_phase::nothing;  ///< of the last complete step
+  graph_phase last = graph_phase::nothing;  ///< of the last complete phase
   unsigned round = 0;                       ///< rounds that are complete
   graph_faults faults;
   frontier_size sizes[2]{};    ///< of the frontiers: round r visits list r % 2
@@ -155,10 +155,10 @@ struct graph_program : runtime::chain_link {
   }
   [[nodiscard]] __host__ __device__ unsigned slots_of(const state_type&) const { return 1; }
   template <class Grids>
-  __host__ __device__ void launch_step(const state_type& s, Grids& grids) const;
+  __host__ __device__ void launch_round(const state_type& s, Grids& grids) const;
   template <class Grids>
   void launch_ahead(Grids& grids) const;
-  /// The loop follows the steps that launch_ahead() launches.
+  /// The loop follows the phases that launch_ahead() launches.
   [[nodiscard]] bool is_complete_ahead() const { return false; }
   template <class Grids>
   void launch_repeated(const state_type&, Grids& grids) const;
@@ -174,7 +174,7 @@ struct graph_program : runtime::chain_link {
 
 /// Completes a round. One thread calls it.
 template <class Program>
-__device__ void end_round(const Program& program) {
+__device__ void complete_round(const Program& program) {
   auto& state = *program.state;
   program.search.end_round(state);
   state.sizes[state.round % 2] = {};
@@ -190,14 +190,14 @@ template <class State>
   return s.faults.any() ? graph_phase::done : graph_phase::initialize;
 }
 
-/// Ends a block's part of a step. All threads must call it. One thread of the last block writes the
-/// state. Then it launches the next step, or ends the iteration of a graph's loop.
+/// Ends a block's part of a phase. All threads must call it. One thread of the last block writes the
+/// state. Then it launches the next phase, or ends the iteration of a graph's loop.
 template <bool launches, class Program>
 __device__ void end_block(const Program& program, graph_phase phase, const char* kernel) {
   if (!program.is_last_block(gridDim.x) || threadIdx.x != 0) return;
   auto& state = *program.state;
   if (phase == graph_phase::edges) {
-    end_round(program);
+    complete_round(program);
   } else if (phase != graph_phase::done) {
     program.search.end_phase(state, phase);
   }
@@ -206,9 +206,9 @@ __device__ void end_block(const Program& program, graph_phase phase, const char*
     end_iteration(program);
   } else if constexpr (Program::has_children) {
     // Child grids may still append to the state's frontier, so this thread must not copy it.
-    end_step(program, typename Program::state_type{}, kernel);
+    end_round(program, typename Program::state_type{}, kernel);
   } else {
-    end_step(program, kernel);
+    end_round(program, kernel);
   }
 }
 
@@ -287,7 +287,7 @@ __global__ void __maxnreg__(max_registers(tuning::thin_threads)) visit_thin_edge
     // The frontier of a thin round has edges, so all threads wait at the end of this call.
     visit_balanced(from, 0, 1, program.visitor(from), tile);
     if (threadIdx.x == 0) {
-      end_round(program);
+      complete_round(program);
       program.state->last = graph_phase::thin;
     }
     __syncthreads();
@@ -311,8 +311,8 @@ __global__ void __maxnreg__(max_registers(tuning::threads, tuning::resident_bloc
 
 template <class Search_, bool has_children_>
 template <class Grids>
-__host__ __device__ void graph_program<Search_, has_children_>::launch_step(const state_type& s,
-                                                                            Grids& grids) const {
+__host__ __device__ void graph_program<Search_, has_children_>::launch_round(const state_type& s,
+                                                                             Grids& grids) const {
   const graph_phase due = search.due(s);
   const unsigned most = children.max_blocks;
   if (due == graph_phase::check) {
@@ -337,9 +337,9 @@ template <class Search_, bool has_children_>
 template <class Grids>
 void graph_program<Search_, has_children_>::launch_ahead(Grids& grids) const {
   state_type s{};
-  if (checks_graph) launch_step(s, grids);
+  if (checks_graph) launch_round(s, grids);
   s.last = graph_phase::check;
-  launch_step(s, grids);
+  launch_round(s, grids);
 }
 
 template <class Search_, bool has_children_>

@@ -97,7 +97,7 @@ struct graph_setup : runtime::run_setup {
       : run_setup(name, env) {
     check_device_access("graph", arrays);
     if (graph.vertices() == 0) return;
-    constexpr unsigned slots_needed = 2;  // of the driver and of a step
+    constexpr unsigned slots_needed = 2;  // of the driver and of a phase
     choose_route(slots_needed, plans_of_rounds(options.strategy, by_host()));
   }
 };
@@ -152,7 +152,7 @@ class search_run final : public basic_search_run<Search> {
     // The loop that completes a chain has no grid that checks the graph.
     if (this->control.needs_completion() && this->control.on_device_route() &&
         options.check_graph) {
-      chain_.launch_flat_step(first);
+      chain_.launch_flat_round(first);
     }
     chain_.start(first);
     this->complete_in_stream(chain_.completes_in_stream());

@@ -152,7 +152,7 @@ struct quadrature_program : chain_link, round_memory<d> {
   [[nodiscard]] __host__ __device__ bool repeats(const state_type&) const { return true; }
   [[nodiscard]] __host__ __device__ unsigned slots_of(const state_type&) const { return 1; }
   template <class Grids>
-  __host__ __device__ void launch_step(const state_type& s, Grids& grids) const;
+  __host__ __device__ void launch_round(const state_type& s, Grids& grids) const;
   template <class Grids>
   void launch_rounds(const state_type& s, Grids& grids) const;
   /// Returns the number of warps of `evaluate` that share the points of a half, if there are few

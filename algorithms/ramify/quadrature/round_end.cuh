@@ -10,7 +10,7 @@
 
 namespace ramify::detail::quadrature::inline RAMIFY_BUILD {
 
-/// The maximum number of regions of each thread in end_round(): the bits of its mask of splits.
+/// The maximum number of regions of each thread in end_round_in_block(): the bits of its mask of splits.
 inline constexpr unsigned max_regions_of_thread = 32;
 
 /// Shared memory of a block of `size` threads that ends rounds.
@@ -55,8 +55,8 @@ __device__ void count_in_bins(const Program& program, const round_state& now, un
 /// the end, or a check. Requires at most size * max_regions_of_thread regions. All threads of the
 /// block call it.
 template <unsigned size, class Program>
-__device__ round_state end_round(const Program& program, const round_state& now,
-                                 end_memory<size>& memory) {
+__device__ round_state end_round_in_block(const Program& program, const round_state& now,
+                                          end_memory<size>& memory) {
   // 1. The sum. Base case: the quadrature is complete, or nothing is split before a check.
   if (!judge_in_block(program, now, memory)) return memory.state;
   const round_state judged = memory.state;

@@ -41,7 +41,7 @@ namespace ramify::detail::quadrature::inline RAMIFY_BUILD {
 template <bool launches, class Program>
 __device__ void end_phase(const Program& program, const round_state& next, const char* kernel) {
   *program.state = next;
-  if constexpr (launches) end_step(program, next, kernel);
+  if constexpr (launches) end_round(program, next, kernel);
 }
 
 /// Ends a step in which all threads of the block have written what the next grid reads. All threads
@@ -76,7 +76,7 @@ __global__ void __maxnreg__(max_registers(small_threads)) run_small_rounds(Progr
                                           : Program::small_team(now.splits);
       evaluate_in_teams<small_warps>(program, now, warps_per_team, 0, 1, teams);
     }
-    now = end_round(program, after_evaluation<Program>(now), ends);
+    now = end_round_in_block(program, after_evaluation<Program>(now), ends);
   } while (now.ended == 0 && program.is_small(now));
   end_phase_of_block<true>(program, now, __func__);
 }
@@ -109,7 +109,7 @@ __global__ void __maxnreg__(max_registers(threads, 2)) evaluate_splits(Program p
   if (!program.is_last_block(gridDim.x)) return;
   round_state next = after_evaluation<Program>(now);
   __shared__ end_memory<threads> ends;
-  if (next.regions <= program.bounds.block_regions) next = end_round(program, next, ends);
+  if (next.regions <= program.bounds.block_regions) next = end_round_in_block(program, next, ends);
   end_phase_of_block<launches>(program, next, __func__);
 }
 
@@ -240,8 +240,8 @@ __global__ void __maxnreg__(max_registers(threads)) list_splits(Program program)
 /// later rounds are not known then; the kernels stride over any number of regions.
 template <unsigned d, class Integrand>
 template <class Grids>
-__host__ __device__ void quadrature_program<d, Integrand>::launch_step(const round_state& s,
-                                                                       Grids& grids) const {
+__host__ __device__ void quadrature_program<d, Integrand>::launch_round(const round_state& s,
+                                                                        Grids& grids) const {
   using program = quadrature_program;
   const bool all = !grids.from_kernel();
   const unsigned chunks = chunk::count(s.regions);

@@ -16,7 +16,7 @@
 ///     bucket numbers   0: key < 4   1: key = 4   2: 4 < key < 7   3: key = 7   4: 7 < key
 ///
 /// In the scatter grid, one block of each segment emits the children: large buckets become segments
-/// of the next level, and small ones, several neighbors together, become leaves. The next step of
+/// of the next level, and small ones, several neighbors together, become leaves. The next round of
 /// the launch chain has the grids of both. On the device route, the last block of a level launches
 /// it. Leaf grids can also finish a sort of which levels are missing (sample_sort_leaves.cuh).
 ///
@@ -32,8 +32,8 @@
 
 namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
-/// The numbers of blocks of the grids of a step; 0 for no grid.
-struct step_blocks {
+/// The numbers of blocks of the grids of a round; 0 for no grid.
+struct round_blocks {
   unsigned sample;
   unsigned count_and_scatter;
   unsigned copies;
@@ -42,7 +42,7 @@ struct step_blocks {
 
 /// Returns the numbers of blocks of the grids whose work is unknown when the host launches them.
 template <class Tuning>
-step_blocks blocks_for_any_work(const sample_sort_sizes& sizes, position n) {
+round_blocks blocks_for_any_work(const sample_sort_sizes& sizes, position n) {
   const auto at_most = [](position tasks, unsigned blocks) {
     return tasks < blocks ? static_cast<unsigned>(tasks) : blocks;
   };
@@ -53,7 +53,7 @@ step_blocks blocks_for_any_work(const sample_sort_sizes& sizes, position n) {
 /// Launches the grids that partition the segments of a level.
 template <bool launches, class Context, class Grids>
 __host__ __device__ void launch_level(const Context& context, Grids& grids, unsigned level,
-                                      const step_blocks& blocks) {
+                                      const round_blocks& blocks) {
   using tuning = typename Context::tuning;
   const sample_sort_sizes& sizes = context.sizes;
   if (level == 0) {
@@ -75,7 +75,7 @@ __host__ __device__ void launch_level(const Context& context, Grids& grids, unsi
 /// work.ends_chain, no level follows.
 template <class Context, class Grids>
 __host__ __device__ void launch_finishing(const Context& context, Grids& grids, unsigned level,
-                                          const step_blocks& blocks, sample_sort_work work) {
+                                          const round_blocks& blocks, sample_sort_work work) {
   using tuning = typename Context::tuning;
   const sample_sort_sizes& sizes = context.sizes;
   const bool ends_chain = work.ends_chain;
@@ -92,7 +92,7 @@ __host__ __device__ void launch_finishing(const Context& context, Grids& grids, 
 /// Launches the grids that finish the segments that are due, and those of the due level.
 template <class Key, class Value, class Compare>
 template <class Grids>
-__host__ __device__ void sample_sort_context<Key, Value, Compare>::launch_step(
+__host__ __device__ void sample_sort_context<Key, Value, Compare>::launch_round(
     const sample_sort_state& now, Grids& grids) const {
 #if !RAMIFY_ON_CUDA || !defined(__CUDA_ARCH__)
   if (this->root_is_small()) {  // only the host launches its grids
@@ -103,7 +103,7 @@ __host__ __device__ void sample_sort_context<Key, Value, Compare>::launch_step(
   const auto due_leaves = static_cast<unsigned>(now.due.leaves - now.launched.leaves +
                                                 now.due.long_leaves - now.launched.long_leaves);
   const unsigned long long segments = now.segments_due();  // segments << 32 | blocks
-  const step_blocks blocks{
+  const round_blocks blocks{
       now.level == 0 ? tuning::root_parts : static_cast<unsigned>(segments >> 32),
       static_cast<unsigned>(segments), static_cast<unsigned>(now.due.copies - now.launched.copies),
       due_leaves < this->sizes.blocks ? due_leaves : this->sizes.blocks};
@@ -121,9 +121,9 @@ unsigned sample_sort_context<Key, Value, Compare>::launch_ahead(Grids& grids) co
     launch_small_root(*this, grids);
     return levels;
   }
-  const step_blocks blocks = blocks_for_any_work<tuning>(this->sizes, this->root.size());
+  const round_blocks blocks = blocks_for_any_work<tuning>(this->sizes, this->root.size());
   for (unsigned level = 0; level < levels; ++level) {
-    const step_blocks of_root{tuning::root_parts, block_count(this->root, this->sizes), 0, 0};
+    const round_blocks of_root{tuning::root_parts, block_count(this->root, this->sizes), 0, 0};
     launch_level<true>(*this, grids, level, level == 0 ? of_root : blocks);
   }
   launch_finishing(*this, grids, levels, blocks, {work_source::all_found, {}, {}, true});
@@ -131,7 +131,7 @@ unsigned sample_sort_context<Key, Value, Compare>::launch_ahead(Grids& grids) co
 }
 
 /// Launches the grid that follows the grids of the device route in the stream. It finishes the sort
-/// if the kernels could not launch all steps, and otherwise ends at once. It begins after all grids
+/// if the kernels could not launch all rounds, and otherwise ends at once. It begins after all grids
 /// that kernels have launched, which programmatic dependent launch does not promise.
 template <class Key, class Value, class Compare>
 template <class Grids>
@@ -143,7 +143,7 @@ void sample_sort_context<Key, Value, Compare>::launch_rest(Grids& grids) const {
 }
 
 #if RAMIFY_ON_CUDA
-/// Launches a step of any size below the root, in kernels that read its level and its size.
+/// Launches a round of any size below the root, in kernels that read its level and its size.
 template <class Key, class Value, class Compare>
 template <class Grids>
 void sample_sort_context<Key, Value, Compare>::launch_repeated(const sample_sort_state&,
@@ -152,7 +152,7 @@ void sample_sort_context<Key, Value, Compare>::launch_repeated(const sample_sort
                                            this->sizes.tile_bytes));
   sample_sort_context in_loop = *this;
   in_loop.sizes.serialization = stream_serialization::full;
-  const step_blocks blocks = blocks_for_any_work<tuning>(this->sizes, this->root.size());
+  const round_blocks blocks = blocks_for_any_work<tuning>(this->sizes, this->root.size());
   launch_finishing(in_loop, grids, level_on_device, blocks, {work_source::all_due});
   launch_level<false>(in_loop, grids, level_on_device, blocks);
 }

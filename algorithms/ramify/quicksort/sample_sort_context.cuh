@@ -48,7 +48,7 @@ struct sample_sort_state {
   unsigned long long segments[2];  ///< of the level lists, which alternate: tasks << 32 | blocks
   sample_sort_counts found;
   sample_sort_counts due;       ///< found by the levels that are complete
-  sample_sort_counts launched;  ///< by the steps that are complete
+  sample_sort_counts launched;  ///< by the rounds that are complete
   /// Long leaves that had reached the depth limit, and segments that a leaf grid has sorted.
   unsigned long long merge_sorted;
   unsigned level;  ///< the next level
@@ -132,13 +132,13 @@ struct sample_sort_memory {
   }
 };
 
-/// The maximum number of grids of a step: copies, leaves, sample, count, scatter.
+/// The maximum number of grids of a round: copies, leaves, sample, count, scatter.
 inline constexpr unsigned sample_sort_level_grids = 5;
 
 /// As the level of a grid in a graph's loop: the kernel reads the level from the state.
 inline constexpr unsigned level_on_device = ~0u;
 
-/// The program of the launch chain, and the parameter of all its kernels. A step partitions the
+/// The program of the launch chain, and the parameter of all its kernels. A round partitions the
 /// segments of a level, and sorts the leaves and copies the runs of equal keys that the level
 /// before it found.
 template <class Key, class Value, class Compare>
@@ -185,7 +185,7 @@ struct sample_sort_context : chain_link, sample_sort_memory<typename Compare::co
 
   // sample_sort.cuh defines these functions.
   template <class Grids>
-  __host__ __device__ void launch_step(const sample_sort_state& now, Grids& grids) const;
+  __host__ __device__ void launch_round(const sample_sort_state& now, Grids& grids) const;
   template <class Grids>
   unsigned launch_ahead(Grids& grids) const;
   template <class Grids>

@@ -8,8 +8,8 @@
 /// A leaf grid can also finish a sort that stopped, whatever is left of it: the segments of the due
 /// level, leaves and copies. All are independent work on disjoint ranges of elements. It treats
 /// segments as long leaves, and each block sorts one segment at a time. If a kernel launched only
-/// the first grids of a step, the segments are where they were, because only the scatter grid moves
-/// keys. Copies and leaves of such a step may be done twice, with the same result: leaves at the
+/// the first grids of a round, the segments are where they were, because only the scatter grid moves
+/// keys. Copies and leaves of such a round may be done twice, with the same result: leaves at the
 /// depth limit, which overwrite both buffers, have no segments beside them.
 
 #include <ramify/quicksort/sample_sort_context.cuh>
@@ -29,7 +29,7 @@ struct sample_sort_work {
   work_source source;
   sample_sort_counts first{};  ///< the counts of the work before it
   sample_sort_counts end{};    ///< the counts including it
-  bool ends_chain = false;     ///< no grid follows: the grid records the end of the last step
+  bool ends_chain = false;     ///< no grid follows: the grid records the end of the last round
   unsigned segments = 0;       ///< of the due level, which a leaf grid sorts as long leaves
 
   /// Returns the range of the work. The levels must be complete.

@@ -14,7 +14,7 @@
 ///                                device route, merge-sorts the segments that are due
 ///     a requested graph, or a    a graph's loop launches more levels
 ///     captured flat route
-///     completion by get()        the host reads the state, and launches more steps
+///     completion by get()        the host reads the state, and launches more rounds
 
 #include <algorithm>
 #include <bit>
@@ -126,12 +126,12 @@ class sample_sort_run {
         control.needs_completion() && (control.on_device_route() || loop.wanted == flat_loop::host);
     chain_.emplace(control, context{{}, memory_, buffers, compare, completes}, loop);
     if (control.on_device_route()) {
-      // The host launches the first step, whose grids write the state. Kernels launch the others.
+      // The host launches the first round, whose grids write the state. Kernels launch the others.
       sample_sort_state first{};
       if (!chain_->program().root_is_small()) {
         first.segments[0] = 1ull << 32 | block_count(memory_.root, memory_.sizes);
       }
-      chain_->launch_first_step(first);
+      chain_->launch_first_round(first);
     }
     chain_->start();
   }

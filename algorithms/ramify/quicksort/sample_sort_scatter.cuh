@@ -268,12 +268,12 @@ __device__ void partition_piece(scatter_shared<Context>& shared, const Context& 
 }
 
 /// Ends a level: the work that was due counts as launched, and the work that the level has found
-/// becomes due. On the device route it launches the next step; in a graph's loop it ends the
+/// becomes due. On the device route it launches the next round; in a graph's loop it ends the
 /// iteration. One thread calls it, after all blocks of the grid. `name` is the calling kernel's
 /// __func__.
 template <bool launches, class Context>
 __device__ void end_level(const Context& context, const char* name) {
-  // The state is read once, because all blocks of the next step wait for this thread.
+  // The state is read once, because all blocks of the next round wait for this thread.
   sample_sort_state now = *context.state;
   now.launched = now.due;
   now.due = now.found;
@@ -282,7 +282,7 @@ __device__ void end_level(const Context& context, const char* name) {
   context.state->due = now.due;
   context.state->level = now.level;
   if constexpr (launches) {
-    end_step(context, now, name);
+    end_round(context, now, name);
   } else {
     end_iteration(context);
   }
@@ -317,7 +317,7 @@ __global__ void __launch_bounds__(Context::tuning::tile_threads)
       reverse_piece(context, piece);
     }
 
-    // 4. Recurse: the last block of the level launches the grids of the next step. Join: none is
+    // 4. Recurse: the last block of the level launches the grids of the next round. Join: none is
     //    needed. The grids of the next level are ordered by one stream, and the caller's stream
     //    waits for the whole tree of grids.
     if (context.is_last_block(blocks) && threadIdx.x == 0) end_level<launches>(context, __func__);

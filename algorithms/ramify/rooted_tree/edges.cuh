@@ -6,7 +6,7 @@
 /// the faults of the input.
 
 #include <cstdint>
-#include <ramify/rooted_tree/steps.cuh>
+#include <ramify/rooted_tree/phases.cuh>
 
 namespace ramify::detail::rooted_tree::inline RAMIFY_BUILD {
 
@@ -25,7 +25,7 @@ struct input_faults {
 
 /// State of a numbering in device memory. The initial values are those at its beginning.
 struct tree_state {
-  tree_step due{step_kind::initialize_tour, 0, 0};  ///< of the numbering's launch chain
+  tree_phase due{phase_kind::initialize_tour, 0, 0};  ///< of the numbering's launch chain
   input_faults faults;
   unsigned root_count = 0;       ///< roots that append_root_edges has found
   unsigned smallest_root = nil;  ///< smallest root that splice_tour has found so far
@@ -40,7 +40,7 @@ struct tree_state {
   }
   /// Returns whether the numbering is complete, and its numbers are written.
   [[nodiscard]] __device__ bool is_numbered(bool single_root) const {
-    return due.kind == step_kind::done && unsorted == 0 && is_valid() && faults.on_cycle == nil &&
+    return due.kind == phase_kind::done && unsorted == 0 && is_valid() && faults.on_cycle == nil &&
            !(single_root && faults.second_root != nil);
   }
 };

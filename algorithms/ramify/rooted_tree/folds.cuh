@@ -13,8 +13,8 @@
 ///           path, and the ancestor above that part. In each round it prepends the ancestor's fold,
 ///           so the part doubles. A node whose part begins at the root is complete.
 ///
-/// Join: a step needs all results of the step before; the last block of each grid launches the next
-/// grid (steps.cuh).
+/// Join: a phase needs all results of the phase before; the last block of each grid launches the next
+/// grid (phases.cuh).
 
 #include <cstdint>
 #include <ramify/rooted_tree/edges.cuh>
@@ -31,11 +31,13 @@ struct path_fold {
 
 /// State of a folding in device memory.
 struct fold_state {
-  tree_step due;
+  tree_phase due;
   unsigned incomplete;  ///< nonzero if a node's path does not begin at the root yet
 
   /// Returns whether the folding did not begin, because the numbers were not written.
-  [[nodiscard]] bool did_not_begin() const { return due.kind == step_kind::done && due.depth == 0; }
+  [[nodiscard]] bool did_not_begin() const {
+    return due.kind == phase_kind::done && due.depth == 0;
+  }
 };
 
 /// The program of a folding: the arguments that its grids share.
@@ -60,81 +62,82 @@ struct fold_program : tree_program<fold_state> {
   }
 
   [[nodiscard]] __host__ __device__ bool repeats(const fold_state& now) const {
-    return now.due.kind == step_kind::double_paths;
+    return now.due.kind == phase_kind::double_paths;
   }
   [[nodiscard]] bool is_complete_ahead() const { return wanted.rootfix == nullptr; }
   template <class Grids>
-  __host__ __device__ void launch_step(const fold_state& now, Grids& grids) const {
+  __host__ __device__ void launch_round(const fold_state& now, Grids& grids) const {
     launch_due(*this, now.due, grids);
   }
-  /// Launches the grids of all steps but later rounds of pointer doubling. Those of steps that are
+  /// Launches the grids of all phases but later rounds of pointer doubling. Those of phases that are
   /// not due return at once.
   template <class Grids>
   void launch_rest(Grids& grids) const {
-    launch_due(*this, first_step(), grids);
+    launch_due(*this, first_phase(), grids);
   }
   /// Launches a round of pointer doubling in a graph's loop.
   template <class Grids>
   void launch_repeated(const fold_state&, Grids& grids) const;
 
-  /// Launches the grid of one step.
+  /// Launches the grid of one phase.
   template <class Grids>
-  __host__ __device__ void launch_grid(const tree_step& step, Grids& grids) const;
+  __host__ __device__ void launch_grid(const tree_phase& phase, Grids& grids) const;
 
-  /// Returns the first step of the folding.
-  [[nodiscard]] tree_step first_step() const {
-    return {wanted.leaffix != nullptr ? step_kind::permute_values : step_kind::double_paths, 0, 0};
+  /// Returns the first phase of the folding.
+  [[nodiscard]] tree_phase first_phase() const {
+    return {wanted.leaffix != nullptr ? phase_kind::permute_values : phase_kind::double_paths, 0,
+            0};
   }
 
-  /// Returns the step after a step of the folding. After double_paths it is always another round,
+  /// Returns the phase after a phase of the folding. After double_paths it is always another round,
   /// because only the kernel can detect the last one.
-  [[nodiscard]] __host__ __device__ tree_step expected_after(const tree_step& step) const {
-    switch (step.kind) {
-      case step_kind::permute_values:
-        return step.then(nodes > 1 ? step_kind::fold_ranges : step_kind::fold_subtrees);
-      case step_kind::fold_ranges: {
-        const unsigned level = step.level + tuning::fold_levels;
-        if (nodes >> level > 1) return step.then(step_kind::fold_ranges, level);
-        return step.then(step_kind::fold_subtrees);
+  [[nodiscard]] __host__ __device__ tree_phase expected_after(const tree_phase& phase) const {
+    switch (phase.kind) {
+      case phase_kind::permute_values:
+        return phase.then(nodes > 1 ? phase_kind::fold_ranges : phase_kind::fold_subtrees);
+      case phase_kind::fold_ranges: {
+        const unsigned level = phase.level + tuning::fold_levels;
+        if (nodes >> level > 1) return phase.then(phase_kind::fold_ranges, level);
+        return phase.then(phase_kind::fold_subtrees);
       }
-      case step_kind::fold_subtrees:
-        return step.then(wanted.rootfix != nullptr ? step_kind::double_paths : step_kind::done);
-      default: return step.then(step_kind::double_paths, step.level + 1);
+      case phase_kind::fold_subtrees:
+        return phase.then(wanted.rootfix != nullptr ? phase_kind::double_paths : phase_kind::done);
+      default: return phase.then(phase_kind::double_paths, phase.level + 1);
     }
   }
 };
 
-/// Makes the first step of a folding due, if the numbers are written. Launched with one thread.
+/// Makes the first phase of a folding due, if the numbers are written. Launched with one thread.
 template <class State>
-__global__ void begin_folding(State* state, tree_step first, const tree_state* numbering,
+__global__ void begin_folding(State* state, tree_phase first, const tree_state* numbering,
                               bool single_root, trace_ticket trace) {
   const traced here(trace, __func__);
   const bool begins = numbering->is_numbered(single_root);
-  *state = {begins ? first : tree_step{step_kind::done, 0, 0}, 0};
+  *state = {begins ? first : tree_phase{phase_kind::done, 0, 0}, 0};
 }
 
 /// Writes the values in preorder.
 template <class T, class Combine>
 __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
-    permute_values(fold_program<T, Combine> program, tree_step step) {
+    permute_values(fold_program<T, Combine> program, tree_phase phase) {
   const traced here(program.trace, __func__);
-  if (!is_due(program, step)) return;
+  if (!is_due(program, phase)) return;
   for_each_in_tile(program.nodes, [&](std::size_t v) {
     program.ranges[program.preorder[v]] = program.wanted.values[v];
   });
-  end_block(program, step, __func__);
+  end_block(program, phase, __func__);
 }
 
-/// Computes the folds of the next fold_levels levels from those of `step.level`. A block processes
+/// Computes the folds of the next fold_levels levels from those of `phase.level`. A block processes
 /// one tile, level by level. It omits ranges that reach beyond the last value.
 template <class T, class Combine>
 __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
-    fold_ranges(fold_program<T, Combine> program, tree_step step) {
+    fold_ranges(fold_program<T, Combine> program, tree_phase phase) {
   const traced here(program.trace, __func__);
-  if (!is_due(program, step)) return;
+  if (!is_due(program, phase)) return;
   const std::size_t tile = blockIdx.x;
   for (unsigned level = 1; level <= tuning::fold_levels; ++level) {
-    const unsigned to = step.level + level;
+    const unsigned to = phase.level + level;
     const std::size_t begin = tile << (tuning::fold_levels - level);
     const std::size_t end = (tile + 1) << (tuning::fold_levels - level);
     const std::size_t all = program.nodes >> to;
@@ -146,16 +149,16 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
     }
     __syncthreads();
   }
-  end_block(program, step, __func__);
+  end_block(program, phase, __func__);
 }
 
 /// Computes the leaffix: combines the folds that compose each subtree, from both ends of its range
 /// to the middle.
 template <class T, class Combine>
 __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
-    fold_subtrees(fold_program<T, Combine> program, tree_step step) {
+    fold_subtrees(fold_program<T, Combine> program, tree_phase phase) {
   const traced here(program.trace, __func__);
-  if (!is_due(program, step)) return;
+  if (!is_due(program, phase)) return;
   for_each_in_tile(program.nodes, [&](std::size_t v) {
     auto begin = static_cast<std::size_t>(program.preorder[v]);
     std::size_t end = begin + static_cast<std::size_t>(program.subtree_sizes[v]);
@@ -182,7 +185,7 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
                                 : !has_right ? left
                                              : program.wanted.combine(left, right);
   });
-  end_block(program, step, __func__);
+  end_block(program, phase, __func__);
 }
 
 /// Computes a block's part of one round of the rootfix. Returns whether a path of this thread is
@@ -217,34 +220,34 @@ __device__ bool double_paths_of_tile(const fold_program<T, Combine>& program, un
   return incomplete;
 }
 
-/// Computes one round of the rootfix. `step.level` is the number of the round. In the loop of a
-/// graph the arguments are the same in each round, so the kernel reads the due step from the state.
+/// Computes one round of the rootfix. `phase.level` is the number of the round. In the loop of a
+/// graph the arguments are the same in each round, so the kernel reads the due phase from the state.
 /// It then contains no launch.
 template <bool in_loop, class T, class Combine>
 __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
-    double_paths(fold_program<T, Combine> program, tree_step step) {
+    double_paths(fold_program<T, Combine> program, tree_phase phase) {
   const traced here(program.trace, __func__);
   if constexpr (in_loop) {
-    step = program.state->due;
-    if (step.kind != step_kind::double_paths) {
+    phase = program.state->due;
+    if (phase.kind != phase_kind::double_paths) {
       if (blockIdx.x == 0 && threadIdx.x == 0) runtime::end_iteration(program);
       return;
     }
   } else {
-    if (!is_due(program, step)) return;
+    if (!is_due(program, phase)) return;
   }
   __shared__ unsigned some_incomplete;
   if (threadIdx.x == 0) some_incomplete = 0;
   __syncthreads();
-  if (double_paths_of_tile(program, step.level)) atomicOr(&some_incomplete, 1u);
+  if (double_paths_of_tile(program, phase.level)) atomicOr(&some_incomplete, 1u);
   __syncthreads();
   // Another round follows if a path is incomplete.
   unsigned& incomplete = program.state->incomplete;
   if (threadIdx.x == 0 && some_incomplete != 0) atomicOr(&incomplete, 1u);
   const auto next = [&] {
-    if (incomplete == 0) return step.then(step_kind::done, step.level + 1);
+    if (incomplete == 0) return phase.then(phase_kind::done, phase.level + 1);
     incomplete = 0;
-    return program.expected_after(step);
+    return program.expected_after(phase);
   };
   if constexpr (in_loop) {
     if (!program.is_last_block(gridDim.x) || threadIdx.x != 0) return;
@@ -258,21 +261,21 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
 template <class T, class Combine>
 template <class Grids>
 void fold_program<T, Combine>::launch_repeated(const fold_state&, Grids& grids) const {
-  grids.unordered(double_paths<true, T, Combine>, grid_over(nodes), *this, tree_step{});
+  grids.unordered(double_paths<true, T, Combine>, grid_over(nodes), *this, tree_phase{});
 }
 
 template <class T, class Combine>
 template <class Grids>
-__host__ __device__ void fold_program<T, Combine>::launch_grid(const tree_step& step,
+__host__ __device__ void fold_program<T, Combine>::launch_grid(const tree_phase& phase,
                                                                Grids& grids) const {
   const auto go = [&](auto kernel, const launch_shape& shape) {
-    grids.unordered(kernel, shape, *this, step);
+    grids.unordered(kernel, shape, *this, phase);
   };
-  switch (step.kind) {
-    case step_kind::permute_values: return go(permute_values<T, Combine>, grid_over(nodes));
-    case step_kind::fold_ranges:
-      return go(fold_ranges<T, Combine>, grid_over(nodes >> step.level, tuning::fold_tile));
-    case step_kind::fold_subtrees: return go(fold_subtrees<T, Combine>, grid_over(nodes));
+  switch (phase.kind) {
+    case phase_kind::permute_values: return go(permute_values<T, Combine>, grid_over(nodes));
+    case phase_kind::fold_ranges:
+      return go(fold_ranges<T, Combine>, grid_over(nodes >> phase.level, tuning::fold_tile));
+    case phase_kind::fold_subtrees: return go(fold_subtrees<T, Combine>, grid_over(nodes));
     default: return go(double_paths<false, T, Combine>, grid_over(nodes));
   }
 }

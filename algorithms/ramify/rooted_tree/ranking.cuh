@@ -12,7 +12,7 @@
 ///     3 recurse     rank that list; then add the rank of its sublist to each element
 ///
 /// Join: a level needs all of the level above; the last block of each grid launches the next grid
-/// (steps.cuh). Each element is read and written once on the way up and once on the way down, with
+/// (phases.cuh). Each element is read and written once on the way up and once on the way down, with
 /// O(1) words per element. Rings, which are part of no root's list, are traversed too, but are not
 /// marked as reached, because they have no end.
 
@@ -28,16 +28,16 @@ __device__ inline unsigned head_of(const tour_program& program, unsigned level) 
   return head;
 }
 
-/// 2. Split: traverses the sublists of level `step.level`, and makes the next level's list.
+/// 2. Split: traverses the sublists of level `phase.level`, and makes the next level's list.
 /// 3. Recurse: the last block launches this kernel, or rank_top_list, for that list.
 template <class Program>
 __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
-    reduce_sublists(Program program, tree_step step) {
+    reduce_sublists(Program program, tree_phase phase) {
   const traced here(program.trace, __func__);
-  if (!is_due(program, step)) return;
-  const list_level from = program.level(step.level);
-  const list_level to = program.level(step.level + 1);
-  const unsigned head = head_of(program, step.level);
+  if (!is_due(program, phase)) return;
+  const list_level from = program.level(phase.level);
+  const list_level to = program.level(phase.level + 1);
+  const unsigned head = head_of(program, phase.level);
 
   // A thread traverses several sublists in one loop, so that the lanes of a warp do not wait for
   // each other at the ends of sublists.
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
       exits = 0;
     }
   }
-  end_block(program, step, __func__);
+  end_block(program, phase, __func__);
 }
 
 /// A list in shared memory.
@@ -111,9 +111,9 @@ __device__ inline void jump_pointers(shared_list& list, unsigned count) {
 /// 1. Base case: one block ranks the top level.
 template <class Program>
 __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
-    rank_top_list(Program program, tree_step step) {
+    rank_top_list(Program program, tree_phase phase) {
   const traced here(program.trace, __func__);
-  if (!is_due(program, step)) return;
+  if (!is_due(program, phase)) return;
   auto& list = dynamic_shared<shared_list>();
   const list_level level = program.level(program.top);
   for (unsigned i = threadIdx.x; i < level.count; i += tuning::threads) {
@@ -136,7 +136,7 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
                          all_exits - list.exits[i]};
   }
   if (threadIdx.x == 0) program.state->reached = all_enters;
-  end_block(program, step, __func__);
+  end_block(program, phase, __func__);
 }
 
 /// Returns an element of `level` with its rank in the whole list: the counts before it. Its
@@ -155,22 +155,22 @@ __device__ inline list_element ranked_element(const tour_program& program, unsig
 /// 3. Recurse, on the way down: ranks a level after the level above it.
 template <class Program>
 __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
-    add_splitter_ranks(Program program, tree_step step) {
+    add_splitter_ranks(Program program, tree_phase phase) {
   const traced here(program.trace, __func__);
-  if (!is_due(program, step)) return;
-  for_each_in_tile(program.counts[step.level], [&](std::size_t i) {
-    program.elements[step.level][i] = ranked_element(program, step.level, i);
+  if (!is_due(program, phase)) return;
+  for_each_in_tile(program.counts[phase.level], [&](std::size_t i) {
+    program.elements[phase.level][i] = ranked_element(program, phase.level, i);
   });
-  end_block(program, step, __func__);
+  end_block(program, phase, __func__);
 }
 
 /// Writes the requested numbers. If some nodes are not on the tour, it records the smallest of them
 /// and writes no number.
 template <class Program>
 __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
-    write_numbers(Program program, tree_step step) {
+    write_numbers(Program program, tree_phase phase) {
   const traced here(program.trace, __func__);
-  if (!is_due(program, step)) return;
+  if (!is_due(program, phase)) return;
   const tree_number_arrays to = program.numbers;
   const bool all_reached = program.state->reached == program.nodes;
   for_each_in_tile(program.nodes, [&](std::size_t v) {
@@ -190,31 +190,31 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
     write(to.preorder, enter.enters);
     write(to.postorder, exit.exits);
   });
-  end_block(program, step, __func__);
+  end_block(program, phase, __func__);
 }
 
 template <class Grids>
-__host__ __device__ void tour_program::launch_grid(const tree_step& step, Grids& grids) const {
+__host__ __device__ void tour_program::launch_grid(const tree_phase& phase, Grids& grids) const {
   const auto go = [&](auto kernel, const launch_shape& shape) {
-    grids.unordered(kernel, shape, *this, step);
+    grids.unordered(kernel, shape, *this, phase);
   };
-  switch (step.kind) {
-    case step_kind::initialize_tour:
+  switch (phase.kind) {
+    case phase_kind::initialize_tour:
       return go(initialize_tour<tour_program>, grid_over(2 * std::size_t{nodes}));
-    case step_kind::link_tour: return go(link_tour<tour_program>, grid_over(nodes));
-    case step_kind::splice_tour:
+    case phase_kind::link_tour: return go(link_tour<tour_program>, grid_over(nodes));
+    case phase_kind::splice_tour:
       return go(splice_tour<tour_program>,
                 grid_over(nodes, tuning::threads * tuning::splice_items));
-    case step_kind::reduce_sublists: {
-      const unsigned sublists = counts[step.level + 1];
+    case phase_kind::reduce_sublists: {
+      const unsigned sublists = counts[phase.level + 1];
       return go(reduce_sublists<tour_program>,
                 grid_over(min(sublists, tuning::max_sublist_threads), tuning::threads));
     }
-    case step_kind::rank_top_list:
+    case phase_kind::rank_top_list:
       static_assert(sizeof(shared_list) <= 48 * 1024);
       return go(rank_top_list<tour_program>, {1, tuning::threads, sizeof(shared_list)});
-    case step_kind::add_splitter_ranks:
-      return go(add_splitter_ranks<tour_program>, grid_over(counts[step.level]));
+    case phase_kind::add_splitter_ranks:
+      return go(add_splitter_ranks<tour_program>, grid_over(counts[phase.level]));
     default: return go(write_numbers<tour_program>, grid_over(nodes));
   }
 }

@@ -69,7 +69,7 @@ class tree_folding {
 
  private:
   void start(stage<program>& folding) {
-    const tree_step first = program_.first_step();
+    const tree_phase first = program_.first_phase();
     folding.control.launch_grid("launching the beginning of a folding", begin_folding<fold_state>,
                                 {1, 1}, program_.state, first, numbering_->state,
                                 numbering_->single_root, folding.control.ticket());
@@ -120,12 +120,12 @@ template <class T, class Combine>
   return layout_bytes<tree_parts<T, Combine>>(shape, numbers, folds);
 }
 
-/// Returns the launches of ten steps on each route, about as many as a numbering of 10^6 nodes of
+/// Returns the launches of ten phases on each route, about as many as a numbering of 10^6 nodes of
 /// any shape has. The sort chooses its own route.
 [[nodiscard]] inline route_plans plans() {
-  constexpr double steps = 10;
-  return {{.host_launches = steps, .host_round_trips = 1},
-          {.host_round_trips = 1, .nested_levels = steps},
+  constexpr double phases = 10;
+  return {{.host_launches = phases, .host_round_trips = 1},
+          {.host_round_trips = 1, .nested_levels = phases},
           route::flat};
 }
 

@@ -93,38 +93,38 @@ struct tour_program : tree_program<tree_state> {
 
   [[nodiscard]] __host__ __device__ bool repeats(const tree_state&) const { return false; }
   [[nodiscard]] bool is_complete_ahead() const { return true; }
-  /// Launches the grids of all steps. Those of steps that are not due return at once.
+  /// Launches the grids of all phases. Those of phases that are not due return at once.
   template <class Grids>
   void launch_rest(Grids& grids) const {
-    launch_due(*this, {step_kind::initialize_tour, 0, 0}, grids);
+    launch_due(*this, {phase_kind::initialize_tour, 0, 0}, grids);
   }
   template <class Grids>
-  __host__ __device__ void launch_step(const tree_state& now, Grids& grids) const {
+  __host__ __device__ void launch_round(const tree_state& now, Grids& grids) const {
     launch_due(*this, now.due, grids);
   }
 
-  /// Launches the grid of one step.
+  /// Launches the grid of one phase.
   template <class Grids>
-  __host__ __device__ void launch_grid(const tree_step& step, Grids& grids) const;
+  __host__ __device__ void launch_grid(const tree_phase& phase, Grids& grids) const;
 
-  /// Returns the step after a step of the numbering, for a valid input.
-  [[nodiscard]] __host__ __device__ tree_step expected_after(const tree_step& step) const {
-    switch (step.kind) {
-      case step_kind::initialize_tour:
-        return step.then(edges != nullptr ? step_kind::link_tour : step_kind::splice_tour);
-      case step_kind::link_tour:
-      case step_kind::splice_tour:
-        return step.then(top > 0 ? step_kind::reduce_sublists : step_kind::rank_top_list);
-      case step_kind::reduce_sublists: {
-        const unsigned above = step.level + 1;
-        return step.then(above < top ? step_kind::reduce_sublists : step_kind::rank_top_list,
-                         above);
+  /// Returns the phase after a phase of the numbering, for a valid input.
+  [[nodiscard]] __host__ __device__ tree_phase expected_after(const tree_phase& phase) const {
+    switch (phase.kind) {
+      case phase_kind::initialize_tour:
+        return phase.then(edges != nullptr ? phase_kind::link_tour : phase_kind::splice_tour);
+      case phase_kind::link_tour:
+      case phase_kind::splice_tour:
+        return phase.then(top > 0 ? phase_kind::reduce_sublists : phase_kind::rank_top_list);
+      case phase_kind::reduce_sublists: {
+        const unsigned above = phase.level + 1;
+        return phase.then(above < top ? phase_kind::reduce_sublists : phase_kind::rank_top_list,
+                          above);
       }
-      case step_kind::rank_top_list:  // level `top`
-      case step_kind::add_splitter_ranks:
-        if (step.level > 1) return step.then(step_kind::add_splitter_ranks, step.level - 1);
-        return step.then(step_kind::write_numbers);
-      default: return step.then(step_kind::done);
+      case phase_kind::rank_top_list:  // level `top`
+      case phase_kind::add_splitter_ranks:
+        if (phase.level > 1) return phase.then(phase_kind::add_splitter_ranks, phase.level - 1);
+        return phase.then(phase_kind::write_numbers);
+      default: return phase.then(phase_kind::done);
     }
   }
 };
@@ -132,9 +132,9 @@ struct tour_program : tree_program<tree_state> {
 /// Makes each node a tour of its own: enter, exit.
 template <class Program>
 __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
-    initialize_tour(Program program, tree_step step) {
+    initialize_tour(Program program, tree_phase phase) {
   const traced here(program.trace, __func__);
-  if (!is_due(program, step)) return;
+  if (!is_due(program, phase)) return;
   const bool valid = program.state->is_valid();
   if (valid) {
     for_each_in_tile(2 * std::size_t{program.nodes}, [&](std::size_t i) {
@@ -144,24 +144,24 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
     });
   }
   end_block(program, __func__,
-            [&] { return valid ? program.expected_after(step) : step.then(step_kind::done); });
+            [&] { return valid ? program.expected_after(phase) : phase.then(phase_kind::done); });
 }
 
-/// Returns the step after the tour is linked.
-__device__ inline tree_step after_linking(const tour_program& program, const tree_step& step) {
+/// Returns the phase after the tour is linked.
+__device__ inline tree_phase after_linking(const tour_program& program, const tree_phase& phase) {
   const tree_state& state = *program.state;
   const bool rejected = program.single_root && state.faults.second_root != nil;
-  if (rejected || !state.is_valid() || state.unsorted != 0) return step.then(step_kind::done);
-  return program.expected_after(step);
+  if (rejected || !state.is_valid() || state.unsorted != 0) return phase.then(phase_kind::done);
+  return program.expected_after(phase);
 }
 
 /// Links the tours of all nodes into one. The edges must be in order of their parents. If they are
 /// not, because the sort waits for the host to complete it, the numbering ends here.
 template <class Program>
 __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
-    link_tour(Program program, tree_step step) {
+    link_tour(Program program, tree_phase phase) {
   const traced here(program.trace, __func__);
-  if (!is_due(program, step)) return;
+  if (!is_due(program, phase)) return;
   const tree_edge* edges = program.edges;
   list_element* visits = program.elements[0];
   for_each_in_tile(program.nodes, [&](std::size_t i) {
@@ -185,7 +185,7 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
       visits[2 * child + 1].next = 2 * parent + 1;
     }
   });
-  end_block(program, __func__, [&] { return after_linking(program, step); });
+  end_block(program, __func__, [&] { return after_linking(program, phase); });
 }
 
 /// Links the tours of all nodes into one with siblings in any order, without edges and a sort. A
@@ -197,9 +197,9 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
 ///                         2 inserts: enter 0, [enter 2, exit 2], enter 1, exit 1, exit 0
 template <class Program>
 __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
-    splice_tour(Program program, tree_step step) {
+    splice_tour(Program program, tree_phase phase) {
   const traced here(program.trace, __func__);
-  if (!is_due(program, step)) return;
+  if (!is_due(program, phase)) return;
   tree_state& state = *program.state;
   list_element* visits = program.elements[0];
   // A thread processes consecutive nodes. It links siblings among them first and inserts them
@@ -227,7 +227,7 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
       }
     }
   }
-  end_block(program, __func__, [&] { return after_linking(program, step); });
+  end_block(program, __func__, [&] { return after_linking(program, phase); });
 }
 
 }  // namespace ramify::detail::rooted_tree::inline RAMIFY_BUILD

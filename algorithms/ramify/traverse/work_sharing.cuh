@@ -166,7 +166,7 @@ struct work_sharing_context : runtime::chain_link {
 
   /// Launches a grid of the round's size from a kernel, or a flat round from the host.
   template <class Grids>
-  __host__ __device__ void launch_step(const round_state& now, Grids& grids) const {
+  __host__ __device__ void launch_round(const round_state& now, Grids& grids) const {
     if constexpr (device_launch_available) {
       if (grids.from_kernel()) {
         const work_round round = due_round(now);
@@ -228,7 +228,7 @@ __global__ void __launch_bounds__(total_threads)
   context.lists[0][0] = {root, 0, degree};
   context.state->count[0] = 1;
   context.state->peak = 1;
-  end_step(context, __func__);
+  end_round(context, __func__);
 }
 
 /// Runs a round of the device route.
@@ -241,7 +241,7 @@ __global__ void __launch_bounds__(Context::tuning::threads)
   if (!context.is_last_block(gridDim.x)) return;
   // 3. Recurse: the last block launches the next round over all donated nodes. Join: none; this
   //    grid needs no result of the next one, and the caller's stream waits for the chain of grids.
-  if (threadIdx.x == 0) end_step(context, context.end_round(round), __func__);
+  if (threadIdx.x == 0) end_round(context, context.end_round(round), __func__);
 }
 
 /// Runs the due round of the flat route, if there is one. The grid always has the blocks of the

@@ -55,7 +55,7 @@ namespace ramify {
 /// Work that enters the stream after the _async call sees the complete results, also before get():
 /// get() waits, reports and throws. With completion::by_get, and for functions of which only get()
 /// returns a result, the run is complete only after get(). One case of the device route is left to
-/// get(), too, except by sample_sort: a kernel launched only some grids of a step, because other
+/// get(), too, except by sample_sort: a kernel launched only some grids of a round, because other
 /// users of the pending-launch pool have exhausted it.
 ///
 /// If it is destroyed before get(), nothing is checked. The destructor waits only with

@@ -65,7 +65,7 @@ __global__ void end_lists(Program program) {
   end_iteration(program);
 }
 
-/// The program that empties the lists. A step is a grid over the list that has tasks, with all its
+/// The program that empties the lists. A round is a grid over the list that has tasks, with all its
 /// descendants. While a grid works on one list, its tasks spill into the other.
 template <class Task, class Context>
 struct list_program : chain_link {
@@ -90,19 +90,19 @@ struct list_program : chain_link {
   [[nodiscard]] __host__ __device__ unsigned slots_of(const list_heads&) const { return 1; }
 
   template <class Grids>
-  __host__ __device__ void launch_step(const list_heads& heads, Grids& grids) const {
+  __host__ __device__ void launch_round(const list_heads& heads, Grids& grids) const {
     // All grids are complete, so all chunks are free.
     if (grids.from_kernel()) state->chunks_taken = 0;
     const unsigned filled = heads.filled();
     const auto members = static_cast<unsigned>(heads.list[filled].count_and_blocks);
     const launch_shape shape{spawn.blocks_for(members), spawn.threads, spawn.dynamic_shared};
     const task_source<Task> source{{}, lists[filled], true};
-    spawner<Task> of_step = spawner_of_step(spawn, filled);
+    spawner<Task> of_round = spawner_of_round(spawn, filled);
     if (grids.from_kernel()) {
-      of_step.depth = progress->steps;
-      grids.unordered(Context::kernel(), shape, source, of_step, context);
+      of_round.depth = progress->rounds;
+      grids.unordered(Context::kernel(), shape, source, of_round, context);
     } else {
-      launch_by_host(shape, source, of_step, grids);
+      launch_by_host(shape, source, of_round, grids);
     }
   }
 
@@ -144,7 +144,7 @@ struct list_program : chain_link {
       const unsigned filled = level % 2;
       grids(kernel, launch_shape{blocks, spawn.threads, spawn.dynamic_shared},
             task_source<Task>{{}, lists[filled], true},
-            spawner_of_step(spawn.without_launches(), filled), context);
+            spawner_of_round(spawn.without_launches(), filled), context);
     }
   }
 
@@ -159,11 +159,11 @@ struct list_program : chain_link {
 
  private:
   template <class Spawner>
-  __host__ __device__ Spawner spawner_of_step(Spawner of_step, unsigned filled) const {
-    static_cast<chain_link&>(of_step) = *this;
-    of_step.on_slot = false;  // the chain holds the slot
-    of_step.next = lists[1 - filled];
-    return of_step;
+  __host__ __device__ Spawner spawner_of_round(Spawner of_round, unsigned filled) const {
+    static_cast<chain_link&>(of_round) = *this;
+    of_round.on_slot = false;  // the chain holds the slot
+    of_round.next = lists[1 - filled];
+    return of_round;
   }
 };
 
@@ -258,7 +258,7 @@ class recursion {
     first.next = p.lists[0];
     const launch_shape shape{blocks, first.threads, first.dynamic_shared};
     const task_source<Task> source{root, p.lists[1]};
-    detail::step_launcher grids(control_->stream());
+    detail::round_launcher grids(control_->stream());
     if (control_->on_device_route()) {
       grids(Context::kernel(), shape, source, first, p.context);
     } else {
@@ -270,7 +270,7 @@ class recursion {
   }
 
   /// Waits for the run. Launches grids over the tasks that wait in the lists, and returns whether
-  /// it launched any step. For a captured run, call it after the last launch of the graph, or after
+  /// it launched any round. For a captured run, call it after the last launch of the graph, or after
   /// each launch.
   /// \throws cuda_error, device_launch_error, std::length_error; std::logic_error if a kernel did
   ///         not call task_ends() for a task, or while the stream is being captured

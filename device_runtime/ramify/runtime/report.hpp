@@ -153,7 +153,7 @@ struct run_report : run_times {
   std::string backend_reason;  ///< the reason for the backend
   route taken = route::automatic;
   std::string route_reason;  ///< the reason for the route
-  /// What launched the iterations of the flat route, if any, or the steps that kernels left.
+  /// What launched the iterations of the flat route, if any, or the rounds that kernels left.
   flat_loop looped_by = flat_loop::automatic;
   std::string flat_loop_reason;            ///< the reason for it; empty if there was no choice
   std::string completion_reason;           ///< why an _async call waited; empty if it did not

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The choices at the start of a run: its route, and what launches the steps of a flat run.
+/// The choices at the start of a run: its route, and what launches the rounds of a flat run.
 /// run_setup makes them, before the run allocates memory or launches grids.
 
 #include <cstddef>
@@ -79,7 +79,7 @@ inline route_choice choose_route(route wanted, std::size_t pending_launch_limit,
 
 namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 
-/// The way in which the steps of a flat chain are launched, and the reason.
+/// The way in which the rounds of a flat chain are launched, and the reason.
 struct loop_choice {
   flat_loop wanted;
   std::string reason;
@@ -114,7 +114,7 @@ struct loop_choice {
 /// \throws unavailable with the reason
 inline void require_capturable(const loop_choice& loop, bool has_loop) {
   if (has_loop && loop.wanted != flat_loop::host) return;
-  throw unavailable("a graph cannot capture steps that the host launches one by one; " +
+  throw unavailable("a graph cannot capture rounds that the host launches one by one; " +
                     (has_loop ? loop.reason : "the program has no loop for graphs"));
 }
 
@@ -140,7 +140,7 @@ struct run_choices {
   /// The chain of the run ends with grids that complete it from any state, without a graph's loop.
   bool completes_without_loop = false;
 
-  /// Returns whether the host launches the steps of the flat route one by one.
+  /// Returns whether the host launches the rounds of the flat route one by one.
   [[nodiscard]] bool by_host() const { return loop.wanted == flat_loop::host; }
 
   /// Returns the environment of a run that is a part of this one. It has the limits of this run.
@@ -190,7 +190,7 @@ struct run_setup : private relaxed_capture_scope, run_choices {
                     .limit = current_pending_launch_limit(),
                     .loop = choose_loop(env.flat_loop, "environment.flat_loop")} {}
 
-  /// Lets the host launch the steps of the flat route, for `reason`, unless a graph is requested or
+  /// Lets the host launch the rounds of the flat route, for `reason`, unless a graph is requested or
   /// captures the run.
   void prefer_host(const char* reason) {
     if (loop.wanted == flat_loop::automatic && !captured) loop = {flat_loop::host, reason};

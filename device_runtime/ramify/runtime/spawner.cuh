@@ -172,7 +172,7 @@ struct spawner : detail::chain_link {
       __threadfence();
       *source.list.count_and_blocks = 0;
       *source.list.ended = 0;
-      if constexpr (!can_launch) status->count_level(++progress->steps);
+      if constexpr (!can_launch) status->count_level(++progress->rounds);
     }
     if constexpr (can_launch) {
       if (on_slot) slots.release();

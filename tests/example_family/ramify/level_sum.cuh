@@ -52,7 +52,7 @@ struct level_program : chain_link {
   [[nodiscard]] __host__ __device__ bool repeats(const level_state&) const { return true; }
   [[nodiscard]] __host__ __device__ unsigned slots_of(const level_state&) const { return 1; }
   template <class Grids>
-  __host__ __device__ void launch_step(const level_state& s, Grids& grids) const;
+  __host__ __device__ void launch_round(const level_state& s, Grids& grids) const;
   template <class Grids>
   void launch_repeated(const level_state&, Grids& grids) const;
 };
@@ -85,14 +85,14 @@ __global__ void __launch_bounds__(threads) sum_level(Program program) {
   if (!program.is_last_block(gridDim.x) || threadIdx.x != 0) return;
   *program.state = {Program::blocks_of(due.count), due.level + 1};
   if constexpr (launches) {
-    end_step(program, __func__);
+    end_round(program, __func__);
   } else {
     end_iteration(program);
   }
 }
 
 template <class Grids>
-__host__ __device__ void level_program::launch_step(const level_state& s, Grids& grids) const {
+__host__ __device__ void level_program::launch_round(const level_state& s, Grids& grids) const {
   grids.unordered(sum_level<true, level_program>, {blocks_of(s.count), threads}, *this);
 }
 

@@ -2,21 +2,21 @@
 #pragma once
 
 /// \file
-/// The device side of a launch chain: how the last thread of a step launches the next step.
+/// The device side of a launch chain: how the last thread of a round launches the next round.
 ///
-/// A chain is a sequence of dependent steps. A step is a few grids, whose sizes are known when the
-/// previous step is complete. A *program* describes a chain; it is the argument that all its
+/// A chain is a sequence of dependent rounds. A round is a few grids, whose sizes are known when the
+/// previous round is complete. A *program* describes a chain; it is the argument that all its
 /// kernels share:
 ///
 ///     struct halving : detail::chain_link {        // slots, status, trace
-///       using state_type = unsigned;                        // what a step passes to the next one
+///       using state_type = unsigned;                        // what a round passes to the next one
 ///       static constexpr auto join = chain_join::last_block;
 ///       state_type* state;                                  // in device memory
 ///       bool finished(const unsigned& left) const { return left == 0; }
-///       bool repeats(const unsigned&) const { return true; }  // a graph loop may launch the step
-///       unsigned slots_of(const unsigned&) const { return 1; }  // grids that a step launches
+///       bool repeats(const unsigned&) const { return true; }  // a graph loop may launch the round
+///       unsigned slots_of(const unsigned&) const { return 1; }  // grids that a round launches
 ///       template <class Grids>
-///       void launch_step(const unsigned& left, Grids& grids) const {
+///       void launch_round(const unsigned& left, Grids& grids) const {
 ///         grids.unordered(halve, {left, 32}, *this);
 ///       }
 ///     };
@@ -25,32 +25,32 @@
 ///       ...
 ///       if (!program.is_last_block(gridDim.x) || threadIdx.x != 0) return;
 ///       *program.state /= 2;
-///       end_step(program, __func__);                        // launches the next step
+///       end_round(program, __func__);                        // launches the next round
 ///     }
 ///
 /// All members are __host__ __device__. The host side, launch_chain.cuh, lists the optional
 /// members.
 ///
-/// Join         How the chain waits for a step. `last_block`: one thread of the last block of the
-///              step's last grid calls end_step(), which launches the next step. `tail_launch`: the
-///              driver kernel launches the step and then itself into its tail-launch stream; a step
+/// Join         How the chain waits for a round. `last_block`: one thread of the last block of the
+///              round's last grid calls end_round(), which launches the next round. `tail_launch`: the
+///              driver kernel launches the round and then itself into its tail-launch stream; a round
 ///              may then have grids that launch grids.
-/// Slots        A step takes slots_of() launch slots before its first launch. A grid keeps its
+/// Slots        A round takes slots_of() launch slots before its first launch. A grid keeps its
 ///              place in the pending-launch pool until all grids nested in it are complete, so a
-///              chain keeps its slots. The driver, which the host launches after the first step,
-///              releases them and launches a step that found no slots. A program with
-///              `releases_slots` has few steps and no driver; each of its grids calls
+///              chain keeps its slots. The driver, which the host launches after the first round,
+///              releases them and launches a round that found no slots. A program with
+///              `releases_slots` has few rounds and no driver; each of its grids calls
 ///              release_slot() first.
 /// Failure      A launch that fails ends the chain's launches. The chain counts the launched grids
-///              of a step, and the host launches the others (launch_chain::finish()). If none was
+///              of a round, and the host launches the others (launch_chain::finish()). If none was
 ///              launched, a loop that follows in the stream can continue (begin_completion()).
-/// State        Only the last grid of a step writes what launch_step() reads.
+/// State        Only the last grid of a round writes what launch_round() reads.
 
-#include <ramify/runtime/detail/step_launcher.cuh>
+#include <ramify/runtime/detail/round_launcher.cuh>
 
 namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 
-/// Launches a child of a step's grid into the fire-and-forget stream, with a launch slot of its
+/// Launches a child of a round's grid into the fire-and-forget stream, with a launch slot of its
 /// own; one thread calls it. Returns false and launches nothing if there is no slot or the launch
 /// fails.
 ///
@@ -62,7 +62,7 @@ template <class Program, class... Parameters, class... Arguments>
   if (!program.slots.acquire(*program.status)) return false;
   Program of_child = program;
   of_child.on_slot = true;
-  const unsigned depth = program.progress->steps;
+  const unsigned depth = program.progress->rounds;
   const auto launched = launch(kernel, shape, fire_and_forget(), of_child, arguments...);
   if (launched) {
     program.status->count_children(1, depth + 1);
@@ -73,33 +73,33 @@ template <class Program, class... Parameters, class... Arguments>
   return false;
 }
 
-/// Launches the due step. The chain has taken `slots` slots for it. `before` is the progress before
-/// the step. One thread calls it.
+/// Launches the due round. The chain has taken `slots` slots for it. `before` is the progress before
+/// the round. One thread calls it.
 template <class Program>
 __device__ void launch_on_slots(const Program& program, const typename Program::state_type& state,
                                 const chain_progress& before, unsigned slots, const char* kernel) {
   chain_progress& progress = *program.progress;
-  const unsigned depth = before.steps + 1;
+  const unsigned depth = before.rounds + 1;
   progress.launched = 0;
-  progress.steps = depth;
-  // From the first launch on, the next step may change the state and the progress.
-  step_launcher grids(progress, 0, Program::join == chain_join::last_block);
+  progress.rounds = depth;
+  // From the first launch on, the next round may change the state and the progress.
+  round_launcher grids(progress, 0, Program::join == chain_join::last_block);
   if constexpr (releases_slots<Program>) {
-    Program of_step = program;
-    of_step.on_slot = true;
-    of_step.launch_step(state, grids);
+    Program of_round = program;
+    of_round.on_slot = true;
+    of_round.launch_round(state, grids);
     program.slots.release(slots - grids.launched());
   } else {
     progress.held = before.held + slots;
-    program.launch_step(state, grids);
+    program.launch_round(state, grids);
   }
   record_launches(program, grids, depth, kernel);
 }
 
 /// Ends an iteration of a graph's loop. The loop continues unless the chain is finished or its due
-/// step does not repeat. The one thread that has written the state must call it; `state` is a copy
+/// round does not repeat. The one thread that has written the state must call it; `state` is a copy
 /// of that state. Kernels in the body of a loop must not contain device launches, so they call this
-/// function instead of end_step(). The host may launch the same kernels outside a graph.
+/// function instead of end_round(). The host may launch the same kernels outside a graph.
 template <class Program>
 __device__ void end_iteration(const Program& program, const typename Program::state_type& state) {
   // An atomic operation whose result is not used, so that the thread does not wait for a read.
@@ -114,18 +114,18 @@ __device__ void end_iteration(const Program& program) {
   end_iteration(program, state);
 }
 
-/// Ends a step. On the device route of a chain with chain_join::last_block, it launches the next
-/// step. The one thread that has written the state must call it; `state` is a copy of that state.
+/// Ends a round. On the device route of a chain with chain_join::last_block, it launches the next
+/// round. The one thread that has written the state must call it; `state` is a copy of that state.
 template <class Program>
-__device__ void end_step(const Program& program,
-                         [[maybe_unused]] const typename Program::state_type& state,
-                         [[maybe_unused]] const char* kernel) {
+__device__ void end_round(const Program& program,
+                          [[maybe_unused]] const typename Program::state_type& state,
+                          [[maybe_unused]] const char* kernel) {
   // A copy of the whole: reading member by member would be a chain of dependent reads.
   [[maybe_unused]] const chain_progress before = *program.progress;
   program.progress->launched = 0;
   if constexpr (Program::join == chain_join::last_block && device_launch_available) {
     if (program.finished(state)) return;
-    // A chain without a driver stops only at a launch that fails, and then its step does not end.
+    // A chain without a driver stops only at a launch that fails, and then its round does not end.
     if (!releases_slots<Program> && before.stopped != 0) return;
     const unsigned slots = program.slots_of(state);
     if (program.slots.acquire(*program.status, slots)) {
@@ -138,12 +138,12 @@ __device__ void end_step(const Program& program,
 
 /// Overload for a thread that has no copy of the state.
 template <class Program>
-__device__ void end_step(const Program& program, const char* kernel) {
+__device__ void end_round(const Program& program, const char* kernel) {
   const typename Program::state_type state = *program.state;
-  end_step(program, state, kernel);
+  end_round(program, state, kernel);
 }
 
-/// Drives a chain: releases the slots of the steps that are complete, and launches the due step
+/// Drives a chain: releases the slots of the rounds that are complete, and launches the due round
 /// and, after it, itself. Without slots the host continues. Launched with one thread.
 template <class Program>
 __global__ void drive_chain(Program program) {
@@ -157,12 +157,12 @@ __global__ void drive_chain(Program program) {
   // 2. Base case: nothing is left to do, or the host has an error to report.
   if (program.finished(state) || progress.stopped != 0) return;
   if (status.error != 0 || status.dropped != 0) return;
-  // 3. Slots for the step and for the next driver. A program may have a smaller step for few slots.
+  // 3. Slots for the round and for the next driver. A program may have a smaller round for few slots.
   unsigned slots = program.slots_of(state) + 1;
   bool has_slots = program.slots.acquire(*program.status, slots);
-  if constexpr (requires { program.shrink_step(state); }) {
+  if constexpr (requires { program.shrink_round(state); }) {
     if (!has_slots) {
-      program.shrink_step(state);
+      program.shrink_round(state);
       slots = program.slots_of(state) + 1;
       has_slots = program.slots.acquire(*program.status, slots);
     }
@@ -172,7 +172,7 @@ __global__ void drive_chain(Program program) {
     atomicAdd(&program.status->spilled, 1ull);
     return;
   }
-  // 4. The step.
+  // 4. The round.
   launch_on_slots(program, state, progress, slots, __func__);
   // 5. Recurse. Join: a tail launch begins when this grid and all that it launched is complete.
   if constexpr (Program::join == chain_join::tail_launch) {
@@ -203,7 +203,7 @@ __global__ void run_chain_then(Program program, Continuation continuation) {
 /// Starts a chain from a kernel; one thread calls it. Returns false and launches nothing if there
 /// are not enough launch slots or if the launch fails.
 ///
-/// The chain begins at the step that is due in the program's state. When it is complete, the kernel
+/// The chain begins at the round that is due in the program's state. When it is complete, the kernel
 /// Continuation::kernel() runs once with `continuation` as its argument, in one thread. If the
 /// chain runs out of launch slots before it is complete, or a launch fails, progress->stopped is 1
 /// when the continuation runs.
@@ -241,7 +241,7 @@ __global__ void begin_completion(Program program) {
   // 1. All that was launched before this kernel is complete, so its slots are free.
   if (progress.held != 0) program.slots.release(progress.held);
   progress.held = 0;
-  // 2. After an error the host throws. It also continues a step of several grids of which a kernel
+  // 2. After an error the host throws. It also continues a round of several grids of which a kernel
   //    launched only some.
   const typename Program::state_type state = *program.state;
   const bool has_failed = program.status->error != 0 || program.status->dropped != 0;

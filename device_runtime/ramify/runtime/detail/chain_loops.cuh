@@ -6,7 +6,7 @@
 
 #include <ramify/runtime/detail/borrowed.cuh>
 #include <ramify/runtime/detail/loop_nodes.cuh>
-#include <ramify/runtime/detail/step_launcher.cuh>
+#include <ramify/runtime/detail/round_launcher.cuh>
 #include <ramify/runtime/graph_loop.cuh>
 
 #if RAMIFY_ON_CUDA
@@ -22,7 +22,7 @@ namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 /// this one only after are_complete().
 template <class Program>
 class chain_loops {
-  /// A program with `begins_without_loop` may call step_launcher::then(). A node_launcher has no
+  /// A program with `begins_without_loop` may call round_launcher::then(). A node_launcher has no
   /// such function, so a loop of the program is captured from a stream.
   static constexpr bool launches_tasks = requires { requires Program::begins_without_loop; };
 
@@ -74,9 +74,9 @@ class chain_loops {
   template <class Put>
   [[nodiscard]] static auto launched_into_stream(const Put& put) {
     return [put](cudaStream_t stream, const loop_condition& condition) {
-      step_launcher grids(stream);
+      round_launcher grids(stream);
       put(condition, grids);
-      check(grids.error(), "launching a step in a graph");
+      check(grids.error(), "launching a round in a graph");
     };
   }
 

@@ -2,16 +2,16 @@
 #pragma once
 
 /// \file
-/// launch_chain: runs a program of dependent steps on either route. chain_link.cuh describes
+/// launch_chain: runs a program of dependent rounds on either route. chain_link.cuh describes
 /// programs.
 ///
-/// | route  | the steps are launched by |
+/// | route  | the rounds are launched by |
 /// |--------|--------------------------|
-/// | device | the last block of the previous step, or the driver kernel |
+/// | device | the last block of the previous round, or the driver kernel |
 /// | flat   | the host, some ahead (launch_ahead()), the others one by one: it reads the state   |
-/// |        | after each; or a graph with a WHILE node, for steps that repeat                    |
+/// |        | after each; or a graph with a WHILE node, for rounds that repeat                    |
 ///
-/// If kernels cannot launch a step, because they find no launch slots or because a launch fails,
+/// If kernels cannot launch a round, because they find no launch slots or because a launch fails,
 /// the host launches it in finish(). If the run must be complete in the order of the stream
 /// (run_control::needs_completion()), grids that follow the chain in the stream launch it: a loop
 /// in a graph, whose first grid decides whether the loop runs, or the grids of launch_rest().
@@ -21,43 +21,43 @@
 ///
 /// Optional members of a program, called on the host:
 ///
-///     template <class Grids> void launch_ahead(Grids&) const   flat route: steps whose grids do
+///     template <class Grids> void launch_ahead(Grids&) const   flat route: rounds whose grids do
 ///                                                      not need the state, in sizes that
 ///                                                      always suffice.
 ///                                                      It may return the level of the last
-///                                                      step, for the report
+///                                                      round, for the report
 ///     template <class Grids> void launch_before_graph(Grids&) const
-///                                                      flat route: like launch_ahead(), for steps
+///                                                      flat route: like launch_ahead(), for rounds
 ///                                                      that run while the host makes a graph
 ///     template <class Grids> void launch_repeated(const state_type&, Grids&) const
 ///                                                      one iteration of a graph loop, in
 ///                                                      kernels that launch nothing and end with
 ///                                                      end_iteration(). Without it there are
 ///                                                      no graph loops
-///     bool is_complete_ahead() const                   whether the grids of launch_first_step()
+///     bool is_complete_ahead() const                   whether the grids of launch_first_round()
 ///                                                      and, on the flat route, launch_ahead() do
-///                                                      the work of all steps: then a graph needs
-///                                                      no loop. If not, a loop follows the steps
+///                                                      the work of all rounds: then a graph needs
+///                                                      no loop. If not, a loop follows the rounds
 ///                                                      that they launch
 ///     template <class Grids> void launch_rest(Grids&) const   device route: grids that do the work
-///                                                      of all steps that kernels could not
+///                                                      of all rounds that kernels could not
 ///                                                      launch, and end at once if there are none.
 ///                                                      They follow the chain in the stream. If
 ///                                                      is_complete_ahead(), no loop follows them
 ///     static constexpr bool needs_no_completing_loop   true: each run that needs completion is
 ///                                                      complete ahead, or a loop of its own
-///                                                      launches its steps. So no loop is compiled
+///                                                      launches its rounds. So no loop is compiled
 ///                                                      that follows a chain to complete it
 ///     bool has_no_state() const                        whether the grids that the host launches
 ///                                                      before finish() are the whole chain, and
 ///                                                      report nothing: then finish() only waits
 ///     static constexpr bool begins_without_loop        true: a requested loop begins at the first
-///                                                      due step that repeats, in finish()
+///                                                      due round that repeats, in finish()
 ///     state_type* pinned_state                         pinned memory, into which the host reads
 ///                                                      the state: this copy does not block the
 ///                                                      host
 ///     void check(const state_type&) const              throws if the chain cannot continue
-///     void shrink_step(state_type&) const              (__device__) makes the due step smaller
+///     void shrink_round(state_type&) const              (__device__) makes the due round smaller
 
 #include <algorithm>
 #include <concepts>
@@ -78,9 +78,9 @@ class launch_chain {
  public:
   using state_type = typename Program::state_type;
 
-  /// Whether a graph's loop can launch steps of the program.
+  /// Whether a graph's loop can launch rounds of the program.
   static constexpr bool has_loop =
-      requires(const Program& p, const state_type& s, step_launcher& g) {
+      requires(const Program& p, const state_type& s, round_launcher& g) {
     p.launch_repeated(s, g);
   };
 
@@ -101,23 +101,25 @@ class launch_chain {
                           {1, 1}, program_.state, state, program_.trace);
   }
 
-  /// Launches the step that is due in `state` from the host. On the device route its kernels launch
-  /// the next step. A program with `releases_slots` requires this call before start().
+  /// Launches the round that is due in `state` from the host. On the device route its kernels launch
+  /// the next round. A program with `releases_slots` requires this call before start().
   /// \throws cuda_error
-  void launch_first_step(const state_type& state) {
+  void launch_first_round(const state_type& state) {
     control_->may_hold_slots();
-    from_host("launching the first step", [&](auto& grids) { program_.launch_step(state, grids); });
+    from_host("launching the first round",
+              [&](auto& grids) { program_.launch_round(state, grids); });
   }
 
-  /// Launches the step that is due in `state` from the host. Its kernels launch nothing. Call it
+  /// Launches the round that is due in `state` from the host. Its kernels launch nothing. Call it
   /// before start(). \throws cuda_error
-  void launch_flat_step(const state_type& state) {
-    from_host("launching a step", [&](auto& grids) { without_slots().launch_step(state, grids); });
+  void launch_flat_round(const state_type& state) {
+    from_host("launching a round",
+              [&](auto& grids) { without_slots().launch_round(state, grids); });
   }
 
-  /// Puts the chain into the stream. Asynchronous. On the flat route it puts only the steps there
+  /// Puts the chain into the stream. Asynchronous. On the flat route it puts only the rounds there
   /// that the host launches ahead. If a graph is requested, or if the stream is being captured, a
-  /// graph's loop launches all steps. If the control needs completion, grids follow that launch
+  /// graph's loop launches all rounds. If the control needs completion, grids follow that launch
   /// what is left, usually nothing: a loop, or those of launch_rest(). `known` is the host's copy
   /// of the state, from which the sizes of a loop's grids are computed.
   /// \throws unavailable if a loop is necessary and not available; cuda_error
@@ -127,12 +129,12 @@ class launch_chain {
     control_->may_hold_slots();
     if (has_no_state()) control_->reports_nothing();
     if (!control_->on_device_route()) {
-      // If a loop is likely to launch most steps, it enters the stream now, without a wait.
+      // If a loop is likely to launch most rounds, it enters the stream now, without a wait.
       const bool prefers_graph =
           loop_.wanted == flat_loop::graph || (loop_follows && loop_.wanted != flat_loop::host);
       const bool by_graph = captured_ || (has_loop && may_begin_with_loop && prefers_graph);
       const bool loops = by_graph && needs_loop();
-      if constexpr (requires(step_launcher & grids) { program_.launch_ahead(grids); }) {
+      if constexpr (requires(round_launcher & grids) { program_.launch_ahead(grids); }) {
         if (!loops || loop_follows) launch_ahead();
       }
       completes_ = !needs_loop() || (loops ? put_loop(known) : put_completion(known));
@@ -149,12 +151,12 @@ class launch_chain {
   }
 
   /// Returns whether the grids that start() has put into the stream complete the chain, for every
-  /// state. An exception, if they are a loop: a kernel that launches only some grids of a step,
+  /// state. An exception, if they are a loop: a kernel that launches only some grids of a round,
   /// because the pending-launch pool is exhausted although the chain has slots, leaves the others
   /// to finish().
   [[nodiscard]] bool completes_in_stream() const { return completes_; }
 
-  /// Waits until the chain is complete. Launches the steps that kernels or graphs did not launch,
+  /// Waits until the chain is complete. Launches the rounds that kernels or graphs did not launch,
   /// and returns whether there were any.
   /// After a capture, call it once after the last launch of the graph, or after each launch.
   /// \throws cuda_error, device_launch_error, std::length_error; std::logic_error while the stream
@@ -178,7 +180,7 @@ class launch_chain {
       if (progress_.held != 0) launch_release();
       if constexpr (requires { program_.check(state_); }) program_.check(state_);
       if (program_.finished(state_)) return has_launched;
-      launch_due_step();
+      launch_due_round();
     }
   }
 
@@ -208,16 +210,16 @@ class launch_chain {
   /// Calls `put` with a launcher into the stream and counts its grids. \throws cuda_error
   template <class Put>
   void from_host(const char* doing, Put put, unsigned skipped = 0) {
-    step_launcher grids(control_->stream(), skipped);
+    round_launcher grids(control_->stream(), skipped);
     put(grids);
     check(grids.error(), doing);
     control_->count_grids(grids.launched(), level_);
   }
 
-  /// Whether the host may launch steps before a graph's loop. Otherwise a loop launches all steps.
+  /// Whether the host may launch rounds before a graph's loop. Otherwise a loop launches all rounds.
   static constexpr bool loop_follows = requires(const Program& p) { p.is_complete_ahead(); };
 
-  /// Whether a loop may begin at the first step.
+  /// Whether a loop may begin at the first round.
   static constexpr bool may_begin_with_loop = !requires { requires Program::begins_without_loop; };
 
   /// Whether no loop follows a chain to complete it.
@@ -244,7 +246,7 @@ class launch_chain {
   }
 
   void launch_ahead() {
-    from_host("launching steps ahead", [&](auto& grids) {
+    from_host("launching rounds ahead", [&](auto& grids) {
       if constexpr (std::is_void_v<decltype(program_.launch_ahead(grids))>) {
         program_.launch_ahead(grids);
       } else {
@@ -252,7 +254,7 @@ class launch_chain {
       }
     });
     const bool by_choice = loop_.wanted != flat_loop::host;
-    set_looped_by(flat_loop::host, by_choice ? "too few steps for a graph to pay" : loop_.reason);
+    set_looped_by(flat_loop::host, by_choice ? "too few rounds for a graph to pay" : loop_.reason);
   }
 
   /// Waits for the grids in the stream, and reads the state and the progress.
@@ -277,7 +279,7 @@ class launch_chain {
     iterations_seen_ = progress_.iterations;
     control_->report().graph_grids += iterations * grids_of_loop_;
     if (iterations > 0 && control_->report().looped_by != flat_loop::graph) {
-      set_looped_by(flat_loop::graph, "a loop in the stream launched steps that were left");
+      set_looped_by(flat_loop::graph, "a loop in the stream launched rounds that were left");
     }
   }
 
@@ -288,34 +290,34 @@ class launch_chain {
     return flat;
   }
 
-  /// Launches the due step, or all steps that repeat it as a graph.
-  void launch_due_step() {
+  /// Launches the due round, or all rounds that repeat it as a graph.
+  void launch_due_round() {
     const unsigned skipped = progress_.launched;
     const Program flat = without_slots();
     if (has_loop && skipped == 0 && loop_.wanted != flat_loop::host && program_.repeats(state_)) {
-      constexpr bool begins_first = requires(step_launcher & grids) {
+      constexpr bool begins_first = requires(round_launcher & grids) {
         flat.launch_before_graph(grids);
       };
       if constexpr (begins_first) {
-        from_host("launching steps", [&](auto& grids) { flat.launch_before_graph(grids); });
+        from_host("launching rounds", [&](auto& grids) { flat.launch_before_graph(grids); });
       }
       put_loop(state_);
       if (begins_first || loop_.wanted != flat_loop::host) return;  // the state has changed
     }
     if (skipped != 0) {
-      // A kernel launched the first grids of the step.
+      // A kernel launched the first grids of the round.
       clear_memory(&program_.progress->launched, 1, control_->stream(),
                    "clearing the count of launched grids");
     }
-    level_ = std::max(level_, progress_.steps) + 1;
+    level_ = std::max(level_, progress_.rounds) + 1;
     from_host(
-        "launching a step", [&](auto& grids) { flat.launch_step(state_, grids); }, skipped);
+        "launching a round", [&](auto& grids) { flat.launch_round(state_, grids); }, skipped);
     if (!control_->on_device_route() && (!has_loop || program_.repeats(state_))) {
       set_looped_by(flat_loop::host, loop_.reason);
     }
   }
 
-  /// Puts a loop into the stream that launches steps until one of them finishes the chain or does
+  /// Puts a loop into the stream that launches rounds until one of them finishes the chain or does
   /// not repeat. Returns whether there can be one; if not, it makes the host launch them.
   /// \throws unavailable; cuda_error
   bool put_loop([[maybe_unused]] const state_type& state) {
@@ -346,9 +348,9 @@ class launch_chain {
   /// Returns whether they finish it from every state. \throws cuda_error
   [[nodiscard]] bool put_completion([[maybe_unused]] const state_type& known) {
     if (!control_->needs_completion()) return false;
-    if constexpr (requires(step_launcher & grids) { program_.launch_rest(grids); }) {
+    if constexpr (requires(round_launcher & grids) { program_.launch_rest(grids); }) {
       if (control_->on_device_route()) {
-        from_host("launching steps that kernels may leave",
+        from_host("launching rounds that kernels may leave",
                   [&](auto& grids) { without_slots().launch_rest(grids); });
       }
     }
@@ -381,7 +383,7 @@ class launch_chain {
   }
 
 #if RAMIFY_ON_CUDA
-  /// Returns the body of a loop, which launches the grids of any step without slots.
+  /// Returns the body of a loop, which launches the grids of any round without slots.
   [[nodiscard]] auto body_of_loop(const state_type& state) {
     return [&](const loop_condition& condition, auto& grids) {
       Program flat = without_slots();
@@ -416,7 +418,7 @@ class launch_chain {
   unsigned grids_of_captured_loop_ = 0;
   unsigned iterations_seen_ = 0;  // of graph loops, whose grids are in the report
   bool captured_ = false;         // start() was called while the stream was being captured
-  unsigned level_ = 0;            // of the last step that the host launched
+  unsigned level_ = 0;            // of the last round that the host launched
   state_type state_{};
   chain_progress progress_{};
   run_report started_;  // of what start() launched

@@ -32,7 +32,7 @@ struct kernel_node {
 };
 
 /// Adds grids to a graph as nodes that run one after another, or sets the parameters of nodes that
-/// were added before. It has the calls of a step_launcher that launch_repeated() uses. It adds no
+/// were added before. It has the calls of a round_launcher that launch_repeated() uses. It adds no
 /// node for a grid without blocks, and records no grid in a trace.
 class node_launcher {
  public:
@@ -154,7 +154,7 @@ class reusable_loop : executable_graph {
     const while_node loop = add_while_node(created, last, handle);
     node_launcher grids(loop.body, nodes_);
     body(condition_, grids);
-    check(grids.error(), "adding a step to the loop of a graph");
+    check(grids.error(), "adding a round to the loop of a graph");
     grids_of_body_ = grids.launched();
     instantiate_loop(made);
     graph_ = std::move(made);

@@ -2,14 +2,14 @@
 #pragma once
 
 /// \file
-/// The steps of a rooted tree's launch chains. A step is one grid over a whole array.
+/// The phases of a rooted tree's launch chains. A phase is one grid over a whole array.
 ///
-/// Join: a step needs all results of the step before. The last block to arrive sees all of them, so
-/// one of its threads writes the next step into the chain's state and ends the step. On the device
-/// route the chain then launches the next step (chain_link.cuh).
+/// Join: a phase needs all results of the phase before. The last block to arrive sees all of them, so
+/// one of its threads writes the next phase into the chain's state and ends the phase. On the device
+/// route the chain then launches the next phase (chain_link.cuh).
 ///
-/// On the flat route the host launches all steps that are expected, before it reads the state. A
-/// grid whose step is not due returns at once: the input is faulty, or the chain is complete.
+/// On the flat route the host launches all phases that are expected, before it reads the state. A
+/// grid whose phase is not due returns at once: the input is faulty, or the chain is complete.
 
 #include <algorithm>
 #include <cstddef>
@@ -19,8 +19,8 @@
 
 namespace ramify::detail::rooted_tree::inline RAMIFY_BUILD {
 
-/// The kernel that a step runs, by the kernel's name.
-enum class step_kind : unsigned {
+/// The kernel that a phase runs, by the kernel's name.
+enum class phase_kind : unsigned {
   done,
   // numbering
   initialize_tour,     ///< makes each node a tour of its own: enter, exit
@@ -38,12 +38,12 @@ enum class step_kind : unsigned {
 };
 
 /// One grid of a chain.
-struct tree_step {
-  step_kind kind;
+struct tree_phase {
+  phase_kind kind;
   unsigned level;  ///< of the list or of the range folds; in double_paths the round
   unsigned depth;  ///< grids in the chain before this one
 
-  [[nodiscard]] __host__ __device__ tree_step then(step_kind next, unsigned at_level = 0) const {
+  [[nodiscard]] __host__ __device__ tree_phase then(phase_kind next, unsigned at_level = 0) const {
     return {next, at_level, depth + 1};
   }
 };
@@ -57,47 +57,47 @@ struct tree_program : runtime::chain_link {
   State* state = nullptr;
 
   [[nodiscard]] __host__ __device__ bool finished(const State& now) const {
-    return now.due.kind == step_kind::done;
+    return now.due.kind == phase_kind::done;
   }
   [[nodiscard]] __host__ __device__ unsigned slots_of(const State&) const { return 1; }
 };
 
-/// Returns whether the grid's step is due; if not, the block must return. The result is the same in
-/// all blocks of a grid, because the due step changes only after the last block has arrived.
+/// Returns whether the grid's phase is due; if not, the block must return. The result is the same in
+/// all blocks of a grid, because the due phase changes only after the last block has arrived.
 template <class Program>
-__device__ bool is_due(const Program& program, const tree_step& step) {
-  const tree_step& due = program.state->due;
-  return due.kind == step.kind && due.depth == step.depth;
+__device__ bool is_due(const Program& program, const tree_phase& phase) {
+  const tree_phase& due = program.state->due;
+  return due.kind == phase.kind && due.depth == phase.depth;
 }
 
-/// Ends a block's part of a step. All threads of the block must call it. One thread of the last
-/// block calls `next`, which returns the step that follows, and ends the step. `kernel` is the
+/// Ends a block's part of a phase. All threads of the block must call it. One thread of the last
+/// block calls `next`, which returns the phase that follows, and ends the phase. `kernel` is the
 /// kernel's __func__.
 template <class Program, class Next>
 __device__ void end_block(const Program& program, const char* kernel, Next next) {
   if (!program.is_last_block(gridDim.x) || threadIdx.x != 0) return;
   program.state->due = next();
-  runtime::end_step(program, kernel);
+  runtime::end_round(program, kernel);
 }
 
-/// Ends a block's part of a step that the expected step always follows.
+/// Ends a block's part of a phase that the expected phase always follows.
 template <class Program>
-__device__ void end_block(const Program& program, const tree_step& step, const char* kernel) {
-  end_block(program, kernel, [&] { return program.expected_after(step); });
+__device__ void end_block(const Program& program, const tree_phase& phase, const char* kernel) {
+  end_block(program, kernel, [&] { return program.expected_after(phase); });
 }
 
-/// Launches the grid of step `due`. From the host on the flat route, it also launches the steps
+/// Launches the grid of phase `due`. From the host on the flat route, it also launches the phases
 /// that are expected after it: all but the rounds of pointer doubling after the first rounds_ahead
 /// ones.
 template <class Program, class Grids>
-__host__ __device__ void launch_due(const Program& program, const tree_step& due, Grids& grids) {
+__host__ __device__ void launch_due(const Program& program, const tree_phase& due, Grids& grids) {
   program.launch_grid(due, grids);
 #if !RAMIFY_ON_CUDA || !defined(__CUDA_ARCH__)
   if (grids.from_kernel() || program.slots.in_use != nullptr) return;
-  unsigned rounds = due.kind == step_kind::double_paths ? 1 : 0;
-  for (tree_step next = program.expected_after(due); next.kind != step_kind::done;
+  unsigned rounds = due.kind == phase_kind::double_paths ? 1 : 0;
+  for (tree_phase next = program.expected_after(due); next.kind != phase_kind::done;
        next = program.expected_after(next)) {
-    if (next.kind == step_kind::double_paths && rounds++ == tuning::rounds_ahead) return;
+    if (next.kind == phase_kind::double_paths && rounds++ == tuning::rounds_ahead) return;
     program.launch_grid(next, grids);
   }
 #endif
@@ -129,9 +129,9 @@ struct stage {
   stage& operator=(const stage&) = delete;
 
   /// Puts the chain into the stream, which writes the state before. `first` is the state in which
-  /// the first step is due.
+  /// the first phase is due.
   void start(const typename Program::state_type& first) {
-    chain.launch_first_step(first);
+    chain.launch_first_round(first);
     chain.start();
   }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// step_launcher: launches the grids of one step of a launch chain, from the host or from a kernel.
+/// round_launcher: launches the grids of one round of a launch chain, from the host or from a kernel.
 /// chain_link: the base of the program that the kernels of a chain share. chain_link.cuh describes
 /// programs.
 
@@ -17,25 +17,25 @@
 
 namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 
-/// The way in which a chain waits for a step before it launches the next one.
+/// The way in which a chain waits for a round before it launches the next one.
 enum class chain_join { last_block, tail_launch };
 
 /// The progress of a chain, in device memory. All fields are 0 at first.
 struct chain_progress {
-  unsigned launched;    ///< grids of the current step that kernels have launched
+  unsigned launched;    ///< grids of the current round that kernels have launched
   unsigned held;        ///< launch slots that the chain keeps until the driver runs
   unsigned stopped;     ///< 1: kernels launch nothing more, and the host continues
-  unsigned steps;       ///< steps that kernels or a graph have begun
-  unsigned arrived;     ///< blocks of the step's last grid that have arrived
+  unsigned rounds;      ///< rounds that kernels or a graph have begun
+  unsigned arrived;     ///< blocks of the round's last grid that have arrived
   unsigned iterations;  ///< of graph loops; an iteration that the host launched does not count
 };
 
-/// The base of every program. Its members are what the kernels need to launch the next step.
+/// The base of every program. Its members are what the kernels need to launch the next round.
 struct chain_link {
   chain_progress* progress = nullptr;
   run_status* status = nullptr;
   launch_slots slots{};   ///< none on the flat route
-  loop_condition loop{};  ///< of the graph loop that launches the steps, if one does
+  loop_condition loop{};  ///< of the graph loop that launches the rounds, if one does
   trace_ticket trace{};   ///< of each grid
   bool on_slot = false;   ///< this grid was launched on a slot of its own
 
@@ -67,28 +67,28 @@ inline constexpr bool releases_slots = requires {
   requires Program::releases_slots;
 };
 
-/// Launches the grids of a step, from the host or from one thread of a kernel. After a launch that
+/// Launches the grids of a round, from the host or from one thread of a kernel. After a launch that
 /// fails it launches nothing more. A grid without blocks is not launched and not counted.
-class step_launcher {
+class round_launcher {
  public:
   /// Launches from the host into `stream`. It skips the first `skipped` grids, because a kernel has
   /// launched them.
-  explicit step_launcher(cudaStream_t stream, unsigned skipped = 0)
+  explicit round_launcher(cudaStream_t stream, unsigned skipped = 0)
       : in_order_(stream), unordered_(stream), skipped_(skipped) {}
 
   /// Launches from a kernel. `counted` is the present value of progress.launched. Ordered grids are
   /// launched into the NULL stream of the block or, if `own_stream`, into a named stream, which is
   /// created before the first of them.
-  __device__ step_launcher(chain_progress& progress, unsigned counted, bool own_stream)
+  __device__ round_launcher(chain_progress& progress, unsigned counted, bool own_stream)
       : unordered_(fire_and_forget()),
         progress_(&progress),
         counted_(counted),
         makes_stream_(own_stream) {}
 
-  step_launcher(const step_launcher&) = delete;
-  step_launcher& operator=(const step_launcher&) = delete;
+  round_launcher(const round_launcher&) = delete;
+  round_launcher& operator=(const round_launcher&) = delete;
 
-  __host__ __device__ ~step_launcher() noexcept(RAMIFY_ON_CUDA) {  // the rule checker throws
+  __host__ __device__ ~round_launcher() noexcept(RAMIFY_ON_CUDA) {  // the rule checker throws
 #if RAMIFY_DEVICE_LAUNCH && (!RAMIFY_ON_CUDA || defined(__CUDA_ARCH__))
     // This releases the handle alone; the work in the stream continues.
     if (made_stream_) static_cast<void>(cudaStreamDestroy(in_order_));
@@ -104,7 +104,7 @@ class step_launcher {
     conclude(launch(kernel, shape, in_order_, arguments...));
   }
 
-  /// Launches a grid that may run before, after or at the same time as the other grids of the step.
+  /// Launches a grid that may run before, after or at the same time as the other grids of the round.
   /// A grid that the host launches runs in the order of the launches.
   template <class... Parameters, class... Arguments>
   __host__ __device__ void unordered(void (*kernel)(Parameters...), const launch_shape& shape,
@@ -153,7 +153,7 @@ class step_launcher {
 #if RAMIFY_DEVICE_LAUNCH && (!RAMIFY_ON_CUDA || defined(__CUDA_ARCH__))
     if (!makes_stream_) return;
     makes_stream_ = false;
-    // Without a named stream, the step uses the NULL stream, which is correct but slower. (The
+    // Without a named stream, the round uses the NULL stream, which is correct but slower. (The
     // address of a member would put the whole launcher into local memory.)
     cudaStream_t made = nullptr;
     made_stream_ = cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking) == cudaSuccess;
@@ -173,7 +173,7 @@ class step_launcher {
 };
 
 /// Counts the launches of a kernel, and stops the chain if one has failed. One thread calls it.
-__device__ inline void record_launches(const chain_link& link, const step_launcher& grids,
+__device__ inline void record_launches(const chain_link& link, const round_launcher& grids,
                                        unsigned depth, const char* kernel) {
   link.status->count_children(grids.launched(), depth);
   if (grids.error() == cudaSuccess) return;
@@ -192,18 +192,18 @@ __device__ const char* name_of_task() {
   }
 }
 
-/// Runs a task of step_launcher::then(). Launched with one thread.
+/// Runs a task of round_launcher::then(). Launched with one thread.
 template <class Program, class Task>
 __global__ void run_task(Program program, Task task) {
   const traced here(program.trace, name_of_task<Task>());
   if (program.progress->stopped != 0) return;
-  step_launcher grids(*program.progress, program.progress->launched, false);
+  round_launcher grids(*program.progress, program.progress->launched, false);
   task(program, grids);
-  record_launches(program, grids, program.progress->steps, name_of_task<Task>());
+  record_launches(program, grids, program.progress->rounds, name_of_task<Task>());
 }
 
 template <class Program, class Task>
-__host__ __device__ void step_launcher::then(const Program& program, const Task& task) {
+__host__ __device__ void round_launcher::then(const Program& program, const Task& task) {
 #if !RAMIFY_ON_CUDA || !defined(__CUDA_ARCH__)
   if (!from_kernel()) {
     task(program, *this);
@@ -212,7 +212,7 @@ __host__ __device__ void step_launcher::then(const Program& program, const Task&
 #endif
 #if RAMIFY_DEVICE_LAUNCH && (!RAMIFY_ON_CUDA || defined(__CUDA_ARCH__))
   // The progress counts the grids that the task launches, but not the task itself. If the host
-  // continues the step, it calls the task again and skips these grids.
+  // continues the round, it calls the task again and skips these grids.
   if (error_ != cudaSuccess) return;
   const auto status = launch(run_task<Program, Task>, {1, 1}, cudaStreamTailLaunch, program, task);
   error_ = status.code();
