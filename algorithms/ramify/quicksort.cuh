@@ -110,7 +110,7 @@ class sort_run final
                                                          const key_value_arrays<Key, Value>& data,
                                                          std::size_t n, Compare compare,
                                                          const quicksort_options& options) {
-    strategy_run::choose_route(setup, n, options);
+    strategy_run::make_choices(setup, n, options);
     const phase_range range("quicksort: start");
     return std::make_unique<sort_run>(setup, data, n, compare, options);
   }

@@ -236,7 +236,7 @@ template <class Traversal>
   require_not_captured(stream_of(env, name), name);
   run_setup setup(name, by_get(env));
   setup.prefer_host("the host communicates between rounds");
-  shared_rounds<Traversal>::choose_route(setup);
+  shared_rounds<Traversal>::make_choices(setup);
   rank_run<Traversal> run(setup, options, root, tree, setting);
   const traverse_result<typename Traversal::value_type> own = run.get();
   static_cast<traverse_report&>(setting.report) = own.report;

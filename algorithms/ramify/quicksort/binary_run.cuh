@@ -43,7 +43,7 @@ class binary_run {
   }
 
   /// Chooses the route of a run. The flat route launches only the root's grid in advance.
-  static void choose_route(run_setup& setup, std::size_t n, const quicksort_options& options) {
+  static void make_choices(run_setup& setup, std::size_t n, const quicksort_options& options) {
     setup.prefer_host("the grids of the host have the size of their level");
     setup.choose_route(slots_needed, plans(n, options.streams));
   }

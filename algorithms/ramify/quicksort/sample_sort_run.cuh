@@ -59,7 +59,7 @@ class sample_sort_run {
 
   /// Chooses the route of a run. For a small root it does not read the launch costs, because that
   /// would take a part of so short a run.
-  static void choose_route(run_setup& setup, std::size_t n, const quicksort_options&) {
+  static void make_choices(run_setup& setup, std::size_t n, const quicksort_options&) {
     setup.prefer_host("too few levels for a graph to pay");
     setup.completes_without_loop = true;
     if (is_small(n)) {

@@ -33,7 +33,7 @@ class task_per_node_run {
   }
 
   /// Chooses the route. \throws unavailable
-  static void choose_route(run_setup& setup) {
+  static void make_choices(run_setup& setup) {
     setup.choose_route(2, route_choice{route::device, "no level waits for the host"});
   }
 

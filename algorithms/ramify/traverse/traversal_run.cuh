@@ -57,7 +57,7 @@ class traversal_run final : public device_run<traverse_result<typename Traversal
   /// Chooses the route, and starts the traversal.
   [[nodiscard]] static async_run<result> start(run_setup& setup, const traverse_options& options,
                                                const Node& root, const Traversal& tree) {
-    Strategy::choose_route(setup);
+    Strategy::make_choices(setup);
     const phase_range range("traverse: start");
     return std::make_unique<traversal_run>(setup, options, root, tree);
   }

@@ -19,17 +19,14 @@
 namespace ramify::detail::traverse::inline RAMIFY_BUILD {
 
 /// Returns the launches of eight rounds on each route: a bushy tree of a few million nodes has as
-/// many. On the flat route the host launches the first round, reads the state, and launches some
-/// more while it makes a graph. A round that the host begins counts as two round trips, because T1
-/// takes longer with such rounds than on the device route (0.90 and 0.74 ms on an H200).
+/// many. On the flat route the host launches the first round and reads the state; a graph's loop
+/// launches the others. A round that the host begins counts as two round trips, because T1 takes
+/// longer with such rounds than on the device route (0.90 and 0.74 ms on an H200).
 [[nodiscard]] inline route_plans work_sharing_plans(bool by_host) {
   constexpr double rounds = 8;
-  constexpr double opening = 1 + opening_rounds;
   const route_plan device{.host_launches = 1, .nested_levels = rounds};
-  const route_plan graph{.host_launches = opening,
-                         .host_round_trips = 1,
-                         .graph_iterations = rounds - opening,
-                         .graph_loops = 1};
+  const route_plan graph{
+      .host_launches = 1, .host_round_trips = 1, .graph_iterations = rounds - 1, .graph_loops = 1};
   if (by_host) return {{.host_round_trips = 2 * rounds}, device, route::device};
   return {graph, device, route::flat};
 }
@@ -62,7 +59,7 @@ class work_sharing_run {
   }
 
   /// Chooses the route. \throws unavailable, cuda_error
-  static void choose_route(run_setup& setup) {
+  static void make_choices(run_setup& setup) {
     setup.choose_route(2, work_sharing_plans(setup.by_host()));
     setup.first_grid_clears = setup.choice.taken == route::flat;
   }
