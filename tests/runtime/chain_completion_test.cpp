@@ -18,11 +18,12 @@ namespace tests::inline RAMIFY_BUILD {
 namespace chains {
 namespace {
 
-/// A chain of `steps` grids, all of which the host can launch ahead. A grid whose step is not due
+/// A chain of `steps` phases, all of which the host can launch ahead. A grid whose phase is not due
 /// ends at once. If `stateless`, finish() only waits.
 template <bool stateless>
 struct ahead_program : chain_link {
-  using state_type = unsigned;  // steps that are complete
+  using state_type = unsigned;  // phases that are complete
+  using due_type = unsigned;
   static constexpr auto join = chain_join::last_block;
 
   unsigned* state;
@@ -32,35 +33,26 @@ struct ahead_program : chain_link {
   [[nodiscard]] __host__ __device__ unsigned slots_of(unsigned) const { return 1; }
   [[nodiscard]] bool is_complete_ahead() const { return true; }
   [[nodiscard]] bool has_no_state() const { return stateless; }
-  template <class Grids>
-  __host__ __device__ void launch_round(unsigned done, Grids& grids) const;
-  template <class Grids>
-  void launch_ahead(Grids& grids) const;
+  [[nodiscard]] static bool expects(unsigned, unsigned next) { return next < steps; }
+  template <class Row>
+  __host__ __device__ void phase_table(unsigned due, Row& row) const;
   template <class Grids>
   void launch_rest(Grids& grids) const {
-    launch_ahead(grids);
+    launch_expected(*this, 0u, grids);
   }
 };
 
-template <bool launches, class Program>
-__global__ void do_step(Program program, unsigned step) {
-  if (*program.state != step) return;
-  *program.state = step + 1;
-  if constexpr (launches) end_round(program, __func__);
+template <class Program>
+__global__ void do_phase(Program program, unsigned phase) {
+  if (*program.state != phase) return;
+  *program.state = phase + 1;
+  end_round(program, __func__);
 }
 
 template <bool stateless>
-template <class Grids>
-__host__ __device__ void ahead_program<stateless>::launch_round(unsigned done, Grids& grids) const {
-  grids.unordered(do_step<true, ahead_program>, {1, 1}, *this, done);
-}
-
-template <bool stateless>
-template <class Grids>
-void ahead_program<stateless>::launch_ahead(Grids& grids) const {
-  for (unsigned step = 0; step < steps; ++step) {
-    grids(do_step<false, ahead_program>, {1, 1}, *this, step);
-  }
+template <class Row>
+__host__ __device__ void ahead_program<stateless>::phase_table(unsigned due, Row& row) const {
+  row(do_phase<ahead_program>, {1, 1}, due + 1);
 }
 
 /// Runs a flat chain whose status no grid clears. Returns its state.
@@ -76,6 +68,7 @@ unsigned run_ahead() {
   choices.first_grid_clears = true;
   run_control control(status.data(), choices);
   launch_chain<ahead_program<stateless>> chain(control, {{}, state.data()}, choices.loop);
+  chain.launch_first_round(0);
   chain.start();
   BOOST_TEST(chain.completes_in_stream());
   BOOST_TEST(!chain.finish());

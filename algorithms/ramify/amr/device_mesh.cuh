@@ -38,12 +38,11 @@ class device_mesh {
   /// \throws unavailable if a block needs more shared memory than the device has; cuda_error
   device_mesh(const Physics& physics, const Criterion& criterion, const amr_options& options,
               cudaStream_t stream)
-      : options_(options), stream_(stream), state_(1, stream) {
+      : options_(options), stream_(stream) {
     view_.physics = physics;
     view_.criterion = criterion;
     view_.regrid = options_.regrid;
     view_.step = options_.step;
-    view_.state = state_.data();
     if (supports_programmatic_launch(advance_blocks<view_type>)) {
       view_.serialization = stream_serialization::programmatic;
     }
@@ -51,6 +50,9 @@ class device_mesh {
     grow_to(std::min(max_nodes(), std::max<std::size_t>(2 * view_.tree.root_count(), 1024)));
     choose_teams();
   }
+
+  /// Sets the memory of the run's state. No kernel of the mesh may run before.
+  void use_state(run_state* state) { view_.state = state; }
 
   /// Returns the argument of the run's kernels.
   [[nodiscard]] view_type& view() { return view_; }
@@ -151,12 +153,12 @@ class device_mesh {
   /// Returns the state of the run. Waits for the stream.
   [[nodiscard]] run_state read_state() const {
     run_state state;
-    copy_out(state_.data(), &state, 1);
+    copy_out(view_.state, &state, 1);
     return state;
   }
   /// Writes the state of the run to the device. Waits for the stream.
   void write_state(const run_state& state) {
-    copy(state_.data(), &state, sizeof state, cudaMemcpyHostToDevice);
+    copy(view_.state, &state, sizeof state, cudaMemcpyHostToDevice);
   }
   /// Copies an array from the device. Waits for the stream.
   template <class T>
@@ -326,7 +328,6 @@ class device_mesh {
 
   amr_options options_;
   cudaStream_t stream_;
-  device_buffer<run_state> state_;
   device_buffer<std::byte> memory_;
   std::size_t slots_ = 0;  // of a part of a mesh
   view_type view_{};

@@ -11,7 +11,6 @@
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
-inline constexpr unsigned max_batch = 8;  ///< steps in one phase
 /// The host launches phases without waiting until they have this many steps. The last of them may
 /// begin with one step less, so there are up to 7 more.
 inline constexpr unsigned max_steps_ahead = 16;
@@ -39,7 +38,7 @@ __host__ __device__ void begin_steps(const View& view, run_state& state) {
   };
   // A batch may have one step more than the call has left. This step has length zero and only
   // validates the cells.
-  clock.batch = view.step.subcycle ? 1 : max_batch;
+  clock.batch = view.step.subcycle ? 1 : view.batch_limit;
   limit_batch(clock.stop_step - clock.steps + 1);
   if (view.regrid.every > 0) limit_batch(clock.next_regrid - clock.steps);
 }

@@ -34,7 +34,9 @@ struct basic_run_parts {
         stream(where.stream.as<cudaStream_t>()),
         recorder(where.trace, stream),
         mesh(physics, criterion, wanted, stream, others...),
-        scratch(run_control::scratch_bytes, stream) {}
+        scratch(scratch_bytes, stream) {
+    mesh.use_state(reinterpret_cast<run_state*>(scratch.data() + run_control::scratch_bytes));
+  }
   basic_run_parts(const basic_run_parts&) = delete;
   basic_run_parts& operator=(const basic_run_parts&) = delete;
 
@@ -43,8 +45,12 @@ struct basic_run_parts {
   cudaStream_t stream;
   trace_recorder recorder;
   mesh_type mesh;
-  device_buffer<std::byte> scratch;  ///< used by the run_controls, one after another
-  pinned_buffer<run_state> pinned_state{1};
+  /// The memory of the run_controls, which use it one after another, and the state of the run. The
+  /// host reads both by one copy.
+  static constexpr std::size_t scratch_bytes = run_control::scratch_bytes + sizeof(run_state);
+  static_assert(scratch_bytes <= run_control::max_seen_bytes);
+  static_assert(run_control::scratch_bytes % alignof(run_state) == 0);
+  device_buffer<std::byte> scratch;
   amr_report report;
   run_state state{};       ///< after the last complete chain
   unsigned graphs = 0;     ///< captured chains, which contain the addresses of the mesh
@@ -78,7 +84,7 @@ class phase_run final : public runtime::started_run<amr_report> {
         fill_(fill),
         // A graph that is requested takes all steps.
         launches_ahead_(setup.loop.wanted != flat_loop::graph && setup.choice.taken == route::flat),
-        control_(parts.scratch.data(), setup, parts.recorder),
+        control_(parts.scratch.data(), setup, parts.recorder, parts.scratch.size()),
         chain_(control_, make_program(), setup.loop) {
     if (captured()) {
       ++parts.graphs;
@@ -134,11 +140,22 @@ class phase_run final : public runtime::started_run<amr_report> {
 
   [[nodiscard]] program make_program() const {
     program result{parts_->mesh.view(), fill_};
-    if constexpr (requires { result.pinned_state; }) {
-      result.pinned_state = parts_->pinned_state.data();
+    if constexpr (requires { result.launches_ahead; }) {
       result.launches_ahead = launches_ahead_;
+      if (control_.on_device_route()) result.batch_limit = batch_limit();
     }
     return result;
+  }
+
+  /// Returns the number of steps of a phase for which there are launch slots.
+  [[nodiscard]] unsigned batch_limit() const {
+    const auto& [mesh, regrid, step] = parts_->options;
+    unsigned steps = max_batch;
+    while (steps > 1 &&
+           slots_of_phase(mesh.max_level, step.subcycle, steps) >= control_.slots().allowed) {
+      --steps;
+    }
+    return steps;
   }
 
   /// Chooses the route. Returns `setup`.

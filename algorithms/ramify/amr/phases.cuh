@@ -169,16 +169,11 @@ void for_each_following(const View& view, const run_state& now, unsigned long lo
 template <class View, class Fill>
 struct run_program : View {
   Fill fill;
-  run_state* pinned_state = nullptr;  ///< see launch_chain.cuh
   bool launches_ahead = false;  ///< whether the host launches phases without waiting for the state
 
   [[nodiscard]] __host__ __device__ unsigned slots_of(const run_state& now) const {
     return slots_of_phase(this->tree.max_level, this->step.subcycle,
                           now.next == phase::step ? now.clock.batch : 1);
-  }
-  /// One step needs fewer slots than several.
-  __device__ void shrink_round(run_state& now) const {
-    if (now.next == phase::step) now.clock.batch = 1;
   }
 
   template <class Grids>
@@ -225,8 +220,8 @@ struct run_program : View {
     launch_steps<true>(in_loop, now.mesh, 1, grids);
   }
 
-  /// The first phases of a run do not repeat.
-  static constexpr bool begins_without_loop = true;
+  /// Only get() returns results.
+  static constexpr bool needs_no_completing_loop = true;
 };
 
 }  // namespace ramify::detail::amr::inline RAMIFY_BUILD

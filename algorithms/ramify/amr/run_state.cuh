@@ -20,6 +20,8 @@ enum class phase {
   change_mesh    ///< refines and coarsens; then finds neighbors, and rebuilds the lists
 };
 
+inline constexpr unsigned max_batch = 8;  ///< steps in one phase
+
 /// Why a run cannot continue.
 enum class fault {
   none,

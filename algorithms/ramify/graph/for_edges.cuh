@@ -20,7 +20,7 @@
 ///                 consecutive threads take consecutive edges. A thread finds the vertex of its
 ///                 edge by binary search
 ///
-/// Join: a step is complete when its child grids are complete (chain_join::tail_launch). If no
+/// Join: a phase is complete when its child grids are complete (chain_join::tail_launch). If no
 /// launch slot is free, and on the flat route, the warp or the block that found a heavy vertex
 /// visits its edges.
 ///

@@ -113,6 +113,7 @@ template <class Search_, bool has_children_>
 struct graph_program : runtime::chain_link {
   using search_type = Search_;
   using state_type = typename Search_::state;
+  using due_type = state_type;
   static constexpr bool has_children = has_children_;
   /// Whether rounds may be thin: those of a search, unless the strategy launches child grids.
   static constexpr bool has_thin_rounds = !has_children && requires(Search_ of) { of.thin_edges; };
@@ -154,11 +155,11 @@ struct graph_program : runtime::chain_link {
     return search.due(s) != graph_phase::check;
   }
   [[nodiscard]] __host__ __device__ unsigned slots_of(const state_type&) const { return 1; }
-  template <class Grids>
-  __host__ __device__ void launch_round(const state_type& s, Grids& grids) const;
-  template <class Grids>
-  void launch_ahead(Grids& grids) const;
-  /// The loop follows the phases that launch_ahead() launches.
+  /// The phases; see runtime/detail/phases.cuh. The host launches `initialize` after `check`
+  /// without a read of the state. A loop follows them.
+  template <class Row>
+  __host__ __device__ void phase_table(const state_type& s, Row& row) const;
+  [[nodiscard]] static bool expects(const state_type&, const state_type&) { return true; }
   [[nodiscard]] bool is_complete_ahead() const { return false; }
   template <class Grids>
   void launch_repeated(const state_type&, Grids& grids) const;
@@ -310,36 +311,30 @@ __global__ void __maxnreg__(max_registers(tuning::threads, tuning::resident_bloc
 }
 
 template <class Search_, bool has_children_>
-template <class Grids>
-__host__ __device__ void graph_program<Search_, has_children_>::launch_round(const state_type& s,
-                                                                             Grids& grids) const {
-  const graph_phase due = search.due(s);
-  const unsigned most = children.max_blocks;
-  if (due == graph_phase::check) {
-    const edge_count items = edges > vertices ? edges : vertices + edge_count{1};
-    grids.unordered(check_graph<graph_program>, shape_over(items, 4 * tuning::threads), *this);
-  } else if (due == graph_phase::edges) {
-    const unsigned blocks = blocks_for(strategy, s.frontier(), most);
-    grids.unordered(visit_edges<graph_program>, {blocks, tuning::threads}, *this);
-  } else if (due == graph_phase::thin) {
-    if constexpr (has_thin_rounds) {
-      grids.unordered(visit_thin_edges<true, graph_program>, {1, tuning::thin_threads}, *this);
+template <class Row>
+__host__ __device__ void graph_program<Search_, has_children_>::phase_table(const state_type& s,
+                                                                            Row& row) const {
+  using program = graph_program;
+  switch (const graph_phase due = search.due(s)) {
+    case graph_phase::check: {
+      const edge_count items = edges > vertices ? edges : vertices + edge_count{1};
+      state_type checked = s;
+      checked.last = graph_phase::check;
+      return row(check_graph<program>, shape_over(items, 4 * tuning::threads), checked);
     }
-  } else {
-    Search_::phases::with(due, [&](auto* phase) {
-      grids.unordered(visit_vertices<std::remove_pointer_t<decltype(phase)>, graph_program>,
-                      shape_over(vertices, tuning::threads * tuning::words_per_warp), *this);
-    });
+    case graph_phase::edges:
+      return row(visit_edges<program>,
+                 {blocks_for(strategy, s.frontier(), children.max_blocks), tuning::threads});
+    case graph_phase::thin:
+      if constexpr (has_thin_rounds)
+        row(visit_thin_edges<true, program>, {1, tuning::thin_threads});
+      return;
+    default:
+      Search_::phases::with(due, [&](auto* phase) {
+        row(visit_vertices<std::remove_pointer_t<decltype(phase)>, program>,
+            shape_over(vertices, tuning::threads * tuning::words_per_warp));
+      });
   }
-}
-
-template <class Search_, bool has_children_>
-template <class Grids>
-void graph_program<Search_, has_children_>::launch_ahead(Grids& grids) const {
-  state_type s{};
-  if (checks_graph) launch_round(s, grids);
-  s.last = graph_phase::check;
-  launch_round(s, grids);
 }
 
 template <class Search_, bool has_children_>

@@ -149,10 +149,11 @@ class search_run final : public basic_search_run<Search> {
     auto first = this->parts.search.first_state(graph);
     if (!options.check_graph) first.last = graph_phase::check;
     chain_.write_state(first);
-    // The loop that completes a chain has no grid that checks the graph.
-    if (this->control.needs_completion() && this->control.on_device_route() &&
-        options.check_graph) {
-      chain_.launch_flat_round(first);
+    if (!this->control.on_device_route()) {
+      chain_.launch_first_round(first);
+    } else if (this->control.needs_completion() && options.check_graph) {
+      // The loop that completes a chain has no grid that checks the graph.
+      chain_.launch_flat_phase(first);
     }
     chain_.start(first);
     this->complete_in_stream(chain_.completes_in_stream());

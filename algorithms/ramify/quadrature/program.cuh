@@ -44,7 +44,7 @@ struct round_bounds {
   unsigned first_regions = 1u << 18;
 };
 
-/// The state that a step passes to the next one.
+/// The state that a phase passes to the next one.
 struct round_state {
   phase due;
   unsigned ended;  ///< 1: the quadrature is complete
@@ -131,6 +131,7 @@ struct round_memory : region_memory<d> {
 template <unsigned d, class Integrand>
 struct quadrature_program : chain_link, round_memory<d> {
   using state_type = round_state;
+  using due_type = round_state;
   static constexpr auto join = chain_join::last_block;
   static constexpr unsigned dimensions = d;
   static constexpr unsigned points = cubature_rule<d>::points;
@@ -151,10 +152,15 @@ struct quadrature_program : chain_link, round_memory<d> {
   }
   [[nodiscard]] __host__ __device__ bool repeats(const state_type&) const { return true; }
   [[nodiscard]] __host__ __device__ unsigned slots_of(const state_type&) const { return 1; }
-  template <class Grids>
-  __host__ __device__ void launch_round(const state_type& s, Grids& grids) const;
-  template <class Grids>
-  void launch_rounds(const state_type& s, Grids& grids) const;
+  /// The phases; see runtime/detail/phases.cuh.
+  template <class Row>
+  __host__ __device__ void phase_table(const state_type& s, Row& row) const;
+  /// Returns whether the host launches the phase of `next` before it reads the state again. It
+  /// launches the phases of up to four rounds.
+  [[nodiscard]] bool expects(const state_type& known, const state_type& next) const {
+    if (known.due != phase::evaluate) return next.due != phase::evaluate;
+    return next.rounds - known.rounds < 4;
+  }
   /// Returns the number of warps of `evaluate` that share the points of a half, if there are few
   /// splits.
   [[nodiscard]] static __host__ __device__ unsigned team_of_half() {

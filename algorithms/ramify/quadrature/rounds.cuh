@@ -21,7 +21,7 @@
 ///     medium  one grid, `evaluate`, whose last block does the rest of the round (round_end.cuh)
 ///     large   four grids
 ///
-/// Each grid is a step of the launch chain. Join: the last block of each grid launches the next
+/// Each grid is a phase of the launch chain. Join: the last block of each grid launches the next
 /// grid.
 ///
 /// A region's share is the tolerance divided by the number of regions. If no region is over its
@@ -36,7 +36,7 @@
 
 namespace ramify::detail::quadrature::inline RAMIFY_BUILD {
 
-/// Ends a step: writes the state and launches the next grid. If `launches` is false, the kernel is
+/// Ends a phase: writes the state and launches the next grid. If `launches` is false, the kernel is
 /// in the loop body of a graph and must not contain device launches. One thread calls it.
 template <bool launches, class Program>
 __device__ void end_phase(const Program& program, const round_state& next, const char* kernel) {
@@ -44,7 +44,7 @@ __device__ void end_phase(const Program& program, const round_state& next, const
   if constexpr (launches) end_round(program, next, kernel);
 }
 
-/// Ends a step in which all threads of the block have written what the next grid reads. All threads
+/// Ends a phase in which all threads of the block have written what the next grid reads. All threads
 /// of the block call it.
 template <bool launches, class Program>
 __device__ void end_phase_of_block(const Program& program, const round_state& next,
@@ -235,61 +235,47 @@ __global__ void __maxnreg__(max_registers(threads)) list_splits(Program program)
   if constexpr (!launches) end_iteration(program, next);
 }
 
-/// Launches the due phase. A kernel launches its one grid. The host launches the remaining grids of
-/// the round or, at its begin, several rounds, so that it seldom reads the state. The sizes of
-/// later rounds are not known then; the kernels stride over any number of regions.
-template <unsigned d, class Integrand>
-template <class Grids>
-__host__ __device__ void quadrature_program<d, Integrand>::launch_round(const round_state& s,
-                                                                        Grids& grids) const {
-  using program = quadrature_program;
-  const bool all = !grids.from_kernel();
-  const unsigned chunks = chunk::count(s.regions);
-  switch (s.due) {
-    case phase::begin: grids.unordered(run_small_rounds<program>, {1, small_threads}, *this); break;
-    case phase::evaluate:
-#if !RAMIFY_ON_CUDA || !defined(__CUDA_ARCH__)
-      if (all) {
-        launch_rounds(s, grids);
-        break;
-      }
-#endif
-      grids.unordered(evaluate_splits<true, program>, {blocks_of(s), threads}, *this);
-      break;
-    case phase::sum:
-      grids.unordered(sum_regions<true, program>, {chunks, threads}, *this);
-      if (!all) break;
-      [[fallthrough]];
-    case phase::select:
-      grids.unordered(select_regions<true, program>, {chunks, threads}, *this);
-      if (!all) break;
-      [[fallthrough]];
-    case phase::list: grids.unordered(list_splits<true, program>, {chunks, threads}, *this);
-  }
+/// Returns `s` with the phase that follows. With `evaluate` a new round begins.
+[[nodiscard]] __host__ __device__ inline round_state followed_by(phase due, round_state s) {
+  s.due = due;
+  if (due == phase::evaluate) ++s.rounds;
+  return s;
 }
 
-/// Launches the due round and some more, as if each round split twice as many regions as the one
-/// before. Rounds after the end of the quadrature do nothing.
+/// Returns the expected state after `evaluate`: each round splits twice as many regions as the one
+/// before. If a round has more regions than expected, it may need grids that the host did not
+/// launch; then the later grids do nothing, and the host reads the state.
+[[nodiscard]] __host__ __device__ inline round_state expected_after_evaluation(
+    round_state s, const round_bounds& bounds) {
+  constexpr unsigned most_regions = 1u << 30;
+  constexpr unsigned most_splits = 1u << 17;  // of which it is not certain that they exist
+  const bool is_check = s.check_points != 0;
+  const unsigned splits = is_check ? s.regions : 2 * s.splits;
+  const unsigned regions = is_check ? s.regions : s.regions + s.splits;
+  s.regions = regions < most_regions ? regions : most_regions;
+  s.splits = splits < most_splits ? splits : most_splits;
+  s.check_points = 0;
+  return followed_by(regions > bounds.block_regions ? phase::sum : phase::evaluate, s);
+}
+
+/// The sizes of later rounds are not known to the host; the kernels stride over any number of
+/// regions.
 template <unsigned d, class Integrand>
-template <class Grids>
-void quadrature_program<d, Integrand>::launch_rounds(const round_state& s, Grids& grids) const {
+template <class Row>
+__host__ __device__ void quadrature_program<d, Integrand>::phase_table(const round_state& s,
+                                                                       Row& row) const {
   using program = quadrature_program;
-  constexpr unsigned ahead = 4;
-  constexpr unsigned most = 1u << 14;  // blocks, if it is not certain that they have work
-  unsigned blocks = blocks_of(s);
-  unsigned long long all = s.regions;  // the number of regions, at most
-  unsigned long long splits = s.splits;
-  for (unsigned round = 0; round < ahead; ++round) {
-    all += splits;
-    splits = all;
-    grids.unordered(evaluate_splits<true, program>, {blocks, threads}, *this);
-    if (all > bounds.block_regions) {
-      const unsigned chunks = chunk::count(static_cast<unsigned>(all < 1u << 30 ? all : 1u << 30));
-      grids.unordered(sum_regions<true, program>, {chunks, threads}, *this);
-      grids.unordered(select_regions<true, program>, {chunks, threads}, *this);
-      grids.unordered(list_splits<true, program>, {chunks, threads}, *this);
-    }
-    blocks = 2 * blocks < most ? 2 * blocks : most;
+  const launch_shape chunks{chunk::count(s.regions), threads};
+  switch (s.due) {
+    case phase::begin: return row(run_small_rounds<program>, {1, small_threads});
+    case phase::evaluate:
+      return row(evaluate_splits<true, program>, {blocks_of(s), threads},
+                 expected_after_evaluation(s, bounds));
+    case phase::sum: return row(sum_regions<true, program>, chunks, followed_by(phase::select, s));
+    case phase::select:
+      return row(select_regions<true, program>, chunks, followed_by(phase::list, s));
+    case phase::list:
+      return row(list_splits<true, program>, chunks, followed_by(phase::evaluate, s));
   }
 }
 

@@ -65,45 +65,25 @@ struct fold_program : tree_program<fold_state> {
     return now.due.kind == phase_kind::double_paths;
   }
   [[nodiscard]] bool is_complete_ahead() const { return wanted.rootfix == nullptr; }
-  template <class Grids>
-  __host__ __device__ void launch_round(const fold_state& now, Grids& grids) const {
-    launch_due(*this, now.due, grids);
-  }
   /// Launches the grids of all phases but later rounds of pointer doubling. Those of phases that are
   /// not due return at once.
   template <class Grids>
   void launch_rest(Grids& grids) const {
-    launch_due(*this, first_phase(), grids);
+    runtime::launch_expected(*this, first_phase(), grids);
   }
   /// Launches a round of pointer doubling in a graph's loop.
   template <class Grids>
   void launch_repeated(const fold_state&, Grids& grids) const;
 
-  /// Launches the grid of one phase.
-  template <class Grids>
-  __host__ __device__ void launch_grid(const tree_phase& phase, Grids& grids) const;
+  /// The phases; see runtime/detail/phases.cuh. After double_paths another round is expected,
+  /// because only the kernel can detect the last one.
+  template <class Row>
+  __host__ __device__ void phase_table(const tree_phase& phase, Row& row) const;
 
   /// Returns the first phase of the folding.
   [[nodiscard]] tree_phase first_phase() const {
     return {wanted.leaffix != nullptr ? phase_kind::permute_values : phase_kind::double_paths, 0,
             0};
-  }
-
-  /// Returns the phase after a phase of the folding. After double_paths it is always another round,
-  /// because only the kernel can detect the last one.
-  [[nodiscard]] __host__ __device__ tree_phase expected_after(const tree_phase& phase) const {
-    switch (phase.kind) {
-      case phase_kind::permute_values:
-        return phase.then(nodes > 1 ? phase_kind::fold_ranges : phase_kind::fold_subtrees);
-      case phase_kind::fold_ranges: {
-        const unsigned level = phase.level + tuning::fold_levels;
-        if (nodes >> level > 1) return phase.then(phase_kind::fold_ranges, level);
-        return phase.then(phase_kind::fold_subtrees);
-      }
-      case phase_kind::fold_subtrees:
-        return phase.then(wanted.rootfix != nullptr ? phase_kind::double_paths : phase_kind::done);
-      default: return phase.then(phase_kind::double_paths, phase.level + 1);
-    }
   }
 };
 
@@ -247,7 +227,7 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
   const auto next = [&] {
     if (incomplete == 0) return phase.then(phase_kind::done, phase.level + 1);
     incomplete = 0;
-    return program.expected_after(phase);
+    return runtime::expected_after(program, phase);
   };
   if constexpr (in_loop) {
     if (!program.is_last_block(gridDim.x) || threadIdx.x != 0) return;
@@ -265,18 +245,26 @@ void fold_program<T, Combine>::launch_repeated(const fold_state&, Grids& grids) 
 }
 
 template <class T, class Combine>
-template <class Grids>
-__host__ __device__ void fold_program<T, Combine>::launch_grid(const tree_phase& phase,
-                                                               Grids& grids) const {
-  const auto go = [&](auto kernel, const launch_shape& shape) {
-    grids.unordered(kernel, shape, *this, phase);
-  };
+template <class Row>
+__host__ __device__ void fold_program<T, Combine>::phase_table(const tree_phase& phase,
+                                                               Row& row) const {
+  using kind = phase_kind;
   switch (phase.kind) {
-    case phase_kind::permute_values: return go(permute_values<T, Combine>, grid_over(nodes));
-    case phase_kind::fold_ranges:
-      return go(fold_ranges<T, Combine>, grid_over(nodes >> phase.level, tuning::fold_tile));
-    case phase_kind::fold_subtrees: return go(fold_subtrees<T, Combine>, grid_over(nodes));
-    default: return go(double_paths<false, T, Combine>, grid_over(nodes));
+    case kind::permute_values:
+      return row(permute_values<T, Combine>, grid_over(nodes),
+                 phase.then(nodes > 1 ? kind::fold_ranges : kind::fold_subtrees));
+    case kind::fold_ranges: {
+      const unsigned level = phase.level + tuning::fold_levels;
+      return row(fold_ranges<T, Combine>, grid_over(nodes >> phase.level, tuning::fold_tile),
+                 nodes >> level > 1 ? phase.then(kind::fold_ranges, level)
+                                    : phase.then(kind::fold_subtrees));
+    }
+    case kind::fold_subtrees:
+      return row(fold_subtrees<T, Combine>, grid_over(nodes),
+                 phase.then(wanted.rootfix != nullptr ? kind::double_paths : kind::done));
+    default:
+      return row(double_paths<false, T, Combine>, grid_over(nodes),
+                 phase.then(kind::double_paths, phase.level + 1));
   }
 }
 

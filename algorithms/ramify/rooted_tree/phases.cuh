@@ -52,6 +52,7 @@ struct tree_phase {
 template <class State>
 struct tree_program : runtime::chain_link {
   using state_type = State;
+  using due_type = tree_phase;
   static constexpr auto join = runtime::chain_join::last_block;
 
   State* state = nullptr;
@@ -60,6 +61,16 @@ struct tree_program : runtime::chain_link {
     return now.due.kind == phase_kind::done;
   }
   [[nodiscard]] __host__ __device__ unsigned slots_of(const State&) const { return 1; }
+  [[nodiscard]] __host__ __device__ static const tree_phase& due_in(const State& now) {
+    return now.due;
+  }
+  /// Returns whether the host launches the phase `next` before it reads the state again: all but the
+  /// rounds of pointer doubling after the first rounds_ahead ones.
+  [[nodiscard]] static bool expects(const tree_phase& known, const tree_phase& next) {
+    if (next.kind != phase_kind::double_paths) return next.kind != phase_kind::done;
+    const unsigned first = known.kind == phase_kind::double_paths ? known.level : 0;
+    return next.level - first < tuning::rounds_ahead;
+  }
 };
 
 /// Returns whether the grid's phase is due; if not, the block must return. The result is the same in
@@ -83,24 +94,7 @@ __device__ void end_block(const Program& program, const char* kernel, Next next)
 /// Ends a block's part of a phase that the expected phase always follows.
 template <class Program>
 __device__ void end_block(const Program& program, const tree_phase& phase, const char* kernel) {
-  end_block(program, kernel, [&] { return program.expected_after(phase); });
-}
-
-/// Launches the grid of phase `due`. From the host on the flat route, it also launches the phases
-/// that are expected after it: all but the rounds of pointer doubling after the first rounds_ahead
-/// ones.
-template <class Program, class Grids>
-__host__ __device__ void launch_due(const Program& program, const tree_phase& due, Grids& grids) {
-  program.launch_grid(due, grids);
-#if !RAMIFY_ON_CUDA || !defined(__CUDA_ARCH__)
-  if (grids.from_kernel() || program.slots.in_use != nullptr) return;
-  unsigned rounds = due.kind == phase_kind::double_paths ? 1 : 0;
-  for (tree_phase next = program.expected_after(due); next.kind != phase_kind::done;
-       next = program.expected_after(next)) {
-    if (next.kind == phase_kind::double_paths && rounds++ == tuning::rounds_ahead) return;
-    program.launch_grid(next, grids);
-  }
-#endif
+  end_block(program, kernel, [&] { return runtime::expected_after(program, phase); });
 }
 
 /// Calls `visit(i)` for each i of this block's tile of [0, count), distributed over its threads.

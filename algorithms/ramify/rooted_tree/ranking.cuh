@@ -193,29 +193,40 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
   end_block(program, phase, __func__);
 }
 
-template <class Grids>
-__host__ __device__ void tour_program::launch_grid(const tree_phase& phase, Grids& grids) const {
-  const auto go = [&](auto kernel, const launch_shape& shape) {
-    grids.unordered(kernel, shape, *this, phase);
-  };
+/// Returns the phase after the elements of level `phase.level` are ranked.
+[[nodiscard]] __host__ __device__ inline tree_phase after_ranking(const tree_phase& phase) {
+  if (phase.level > 1) return phase.then(phase_kind::add_splitter_ranks, phase.level - 1);
+  return phase.then(phase_kind::write_numbers);
+}
+
+template <class Row>
+__host__ __device__ void tour_program::phase_table(const tree_phase& phase, Row& row) const {
+  using kind = phase_kind;
+  const tree_phase rank =
+      top > 0 ? phase.then(kind::reduce_sublists) : phase.then(kind::rank_top_list);
   switch (phase.kind) {
-    case phase_kind::initialize_tour:
-      return go(initialize_tour<tour_program>, grid_over(2 * std::size_t{nodes}));
-    case phase_kind::link_tour: return go(link_tour<tour_program>, grid_over(nodes));
-    case phase_kind::splice_tour:
-      return go(splice_tour<tour_program>,
-                grid_over(nodes, tuning::threads * tuning::splice_items));
-    case phase_kind::reduce_sublists: {
-      const unsigned sublists = counts[phase.level + 1];
-      return go(reduce_sublists<tour_program>,
-                grid_over(min(sublists, tuning::max_sublist_threads), tuning::threads));
+    case kind::initialize_tour:
+      return row(initialize_tour<tour_program>, grid_over(2 * std::size_t{nodes}),
+                 phase.then(edges != nullptr ? kind::link_tour : kind::splice_tour));
+    case kind::link_tour: return row(link_tour<tour_program>, grid_over(nodes), rank);
+    case kind::splice_tour:
+      return row(splice_tour<tour_program>,
+                 grid_over(nodes, tuning::threads * tuning::splice_items), rank);
+    case kind::reduce_sublists: {
+      const unsigned above = phase.level + 1;
+      const unsigned sublists = counts[above];
+      return row(reduce_sublists<tour_program>,
+                 grid_over(min(sublists, tuning::max_sublist_threads), tuning::threads),
+                 phase.then(above < top ? kind::reduce_sublists : kind::rank_top_list, above));
     }
-    case phase_kind::rank_top_list:
+    case kind::rank_top_list:  // level `top`
       static_assert(sizeof(shared_list) <= 48 * 1024);
-      return go(rank_top_list<tour_program>, {1, tuning::threads, sizeof(shared_list)});
-    case phase_kind::add_splitter_ranks:
-      return go(add_splitter_ranks<tour_program>, grid_over(counts[phase.level]));
-    default: return go(write_numbers<tour_program>, grid_over(nodes));
+      return row(rank_top_list<tour_program>, {1, tuning::threads, sizeof(shared_list)},
+                 after_ranking(phase));
+    case kind::add_splitter_ranks:
+      return row(add_splitter_ranks<tour_program>, grid_over(counts[phase.level]),
+                 after_ranking(phase));
+    default: return row(write_numbers<tour_program>, grid_over(nodes), phase.then(kind::done));
   }
 }
 

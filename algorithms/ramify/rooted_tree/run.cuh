@@ -123,9 +123,9 @@ template <class T, class Combine>
 /// Returns the launches of ten phases on each route, about as many as a numbering of 10^6 nodes of
 /// any shape has. The sort chooses its own route.
 [[nodiscard]] inline route_plans plans() {
-  constexpr double phases = 10;
-  return {{.host_launches = phases, .host_round_trips = 1},
-          {.host_round_trips = 1, .nested_levels = phases},
+  constexpr double grids = 10;
+  return {{.host_launches = grids, .host_round_trips = 1},
+          {.host_round_trips = 1, .nested_levels = grids},
           route::flat};
 }
 

@@ -96,37 +96,11 @@ struct tour_program : tree_program<tree_state> {
   /// Launches the grids of all phases. Those of phases that are not due return at once.
   template <class Grids>
   void launch_rest(Grids& grids) const {
-    launch_due(*this, {phase_kind::initialize_tour, 0, 0}, grids);
+    runtime::launch_expected(*this, {phase_kind::initialize_tour, 0, 0}, grids);
   }
-  template <class Grids>
-  __host__ __device__ void launch_round(const tree_state& now, Grids& grids) const {
-    launch_due(*this, now.due, grids);
-  }
-
-  /// Launches the grid of one phase.
-  template <class Grids>
-  __host__ __device__ void launch_grid(const tree_phase& phase, Grids& grids) const;
-
-  /// Returns the phase after a phase of the numbering, for a valid input.
-  [[nodiscard]] __host__ __device__ tree_phase expected_after(const tree_phase& phase) const {
-    switch (phase.kind) {
-      case phase_kind::initialize_tour:
-        return phase.then(edges != nullptr ? phase_kind::link_tour : phase_kind::splice_tour);
-      case phase_kind::link_tour:
-      case phase_kind::splice_tour:
-        return phase.then(top > 0 ? phase_kind::reduce_sublists : phase_kind::rank_top_list);
-      case phase_kind::reduce_sublists: {
-        const unsigned above = phase.level + 1;
-        return phase.then(above < top ? phase_kind::reduce_sublists : phase_kind::rank_top_list,
-                          above);
-      }
-      case phase_kind::rank_top_list:  // level `top`
-      case phase_kind::add_splitter_ranks:
-        if (phase.level > 1) return phase.then(phase_kind::add_splitter_ranks, phase.level - 1);
-        return phase.then(phase_kind::write_numbers);
-      default: return phase.then(phase_kind::done);
-    }
-  }
+  /// The phases; see runtime/detail/phases.cuh. What follows a phase is expected for a valid input.
+  template <class Row>
+  __host__ __device__ void phase_table(const tree_phase& phase, Row& row) const;
 };
 
 /// Makes each node a tour of its own: enter, exit.
@@ -143,8 +117,9 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
       program.elements[0][i] = {enters ? visit + 1 : nil, nil, enters ? 1u : 0u, enters ? 0u : 1u};
     });
   }
-  end_block(program, __func__,
-            [&] { return valid ? program.expected_after(phase) : phase.then(phase_kind::done); });
+  end_block(program, __func__, [&] {
+    return valid ? runtime::expected_after(program, phase) : phase.then(phase_kind::done);
+  });
 }
 
 /// Returns the phase after the tour is linked.
@@ -152,7 +127,7 @@ __device__ inline tree_phase after_linking(const tour_program& program, const tr
   const tree_state& state = *program.state;
   const bool rejected = program.single_root && state.faults.second_root != nil;
   if (rejected || !state.is_valid() || state.unsorted != 0) return phase.then(phase_kind::done);
-  return program.expected_after(phase);
+  return runtime::expected_after(program, phase);
 }
 
 /// Links the tours of all nodes into one. The edges must be in order of their parents. If they are

@@ -22,7 +22,7 @@
 /// (hand_over.cuh). A small tree, or one with a small frontier, then takes one round or a few. When
 /// the thin round has too much work, a wide one follows.
 ///
-/// The rounds are the steps of a launch chain (chain_link.cuh), joined by their last blocks.
+/// The rounds are those of a launch chain (chain_link.cuh), joined by their last blocks.
 
 #include <ramify/runtime/detail/chain_link.cuh>
 #include <ramify/traverse/round_workers.cuh>
@@ -52,8 +52,7 @@ struct round_state {
   }
 };
 
-/// Rounds that the host launches before a graph launches the remaining ones, while it makes the
-/// graph.
+/// Wide rounds that the host launches before it first reads the state.
 inline constexpr unsigned opening_rounds = 4;
 
 template <class Context>
@@ -61,8 +60,7 @@ __global__ void traverse_round(work_round, Context);
 template <class Context>
 __global__ void traverse_round_flat(Context);
 
-/// The arguments that all grids of a run share, and the program of its launch chain: a step is a
-/// round.
+/// The arguments that all grids of a run share, and the program of its launch chain.
 template <class Traversal>
 struct work_sharing_context : runtime::chain_link {
   using node_type = typename Traversal::node_type;
@@ -179,10 +177,6 @@ struct work_sharing_context : runtime::chain_link {
   template <class Grids>
   void launch_ahead(Grids& grids) const {
     for (unsigned i = 0; i < rounds_ahead; ++i) launch_repeated({}, grids);
-  }
-  template <class Grids>
-  void launch_before_graph(Grids& grids) const {
-    for (unsigned i = 0; i < opening_rounds; ++i) launch_repeated({}, grids);
   }
   /// Launches a flat round.
   template <class Grids>

@@ -82,12 +82,15 @@ class run_control {
   }
 
   /// Constructs one of several runs that share `recorder`, which writes to setup.trace and must
-  /// outlive the run. \throws cuda_error
-  run_control(void* scratch, const detail::run_choices& setup, detail::trace_recorder& recorder)
+  /// outlive the run. wait() reads the first bytes of the `bytes` bytes of `scratch`. \throws
+  /// cuda_error
+  run_control(void* scratch, const detail::run_choices& setup, detail::trace_recorder& recorder,
+              std::size_t bytes)
       : run_control(scratch, setup.choice, setup.limit, setup.stream, nullptr, false,
                     setup.device) {
     trace_ = setup.trace;
     shared_recorder_ = &recorder;
+    seen_bytes_ = std::min(bytes, max_seen_bytes);
     needs_completion_ = setup.needs_completion();
   }
 

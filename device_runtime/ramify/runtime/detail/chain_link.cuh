@@ -29,7 +29,8 @@
 ///     }
 ///
 /// All members are __host__ __device__. The host side, launch_chain.cuh, lists the optional
-/// members.
+/// members. If each round is one grid of several kinds, a table replaces launch_round()
+/// (phases.cuh).
 ///
 /// Join         How the chain waits for a round. `last_block`: one thread of the last block of the
 ///              round's last grid calls end_round(), which launches the next round. `tail_launch`: the
@@ -46,6 +47,7 @@
 ///              launched, a loop that follows in the stream can continue (begin_completion()).
 /// State        Only the last grid of a round writes what launch_round() reads.
 
+#include <ramify/runtime/detail/phases.cuh>
 #include <ramify/runtime/detail/round_launcher.cuh>
 
 namespace ramify::detail::runtime::inline RAMIFY_BUILD {
@@ -87,11 +89,11 @@ __device__ void launch_on_slots(const Program& program, const typename Program::
   if constexpr (releases_slots<Program>) {
     Program of_round = program;
     of_round.on_slot = true;
-    of_round.launch_round(state, grids);
+    launch_round(of_round, state, grids);
     program.slots.release(slots - grids.launched());
   } else {
     progress.held = before.held + slots;
-    program.launch_round(state, grids);
+    launch_round(program, state, grids);
   }
   record_launches(program, grids, depth, kernel);
 }
@@ -150,24 +152,16 @@ __global__ void drive_chain(Program program) {
   const traced here(program.trace, __func__);
   chain_progress& progress = *program.progress;
   const run_status& status = *program.status;
-  typename Program::state_type& state = *program.state;
+  const typename Program::state_type& state = *program.state;
   // 1. All that was launched before this kernel is complete, so its slots are free.
   program.slots.release(progress.held);
   progress.held = 0;
   // 2. Base case: nothing is left to do, or the host has an error to report.
   if (program.finished(state) || progress.stopped != 0) return;
   if (status.error != 0 || status.dropped != 0) return;
-  // 3. Slots for the round and for the next driver. A program may have a smaller round for few slots.
-  unsigned slots = program.slots_of(state) + 1;
-  bool has_slots = program.slots.acquire(*program.status, slots);
-  if constexpr (requires { program.shrink_round(state); }) {
-    if (!has_slots) {
-      program.shrink_round(state);
-      slots = program.slots_of(state) + 1;
-      has_slots = program.slots.acquire(*program.status, slots);
-    }
-  }
-  if (!has_slots) {
+  // 3. Slots for the round and for the next driver.
+  const unsigned slots = program.slots_of(state) + 1;
+  if (!program.slots.acquire(*program.status, slots)) {
     progress.stopped = 1;
     atomicAdd(&program.status->spilled, 1ull);
     return;

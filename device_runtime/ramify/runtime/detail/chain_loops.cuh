@@ -22,10 +22,6 @@ namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 /// this one only after are_complete().
 template <class Program>
 class chain_loops {
-  /// A program with `begins_without_loop` may call round_launcher::then(). A node_launcher has no
-  /// such function, so a loop of the program is captured from a stream.
-  static constexpr bool launches_tasks = requires { requires Program::begins_without_loop; };
-
  public:
   chain_loops() = default;
   chain_loops(const chain_loops&) = delete;
@@ -43,9 +39,7 @@ class chain_loops {
   /// grids. \throws unavailable if the driver refuses such a loop; cuda_error
   template <class Body>
   void launch(cudaStream_t stream, bool is_traced, const Body& body) {
-    if constexpr (!launches_tasks) {
-      if (!is_traced) return launch_shared(looping_, stream, body, nothing_before{});
-    }
+    if (!is_traced) return launch_shared(looping_, stream, body, nothing_before{});
     own_.emplace(launched_into_stream(body));
     own_->launch(stream);
   }

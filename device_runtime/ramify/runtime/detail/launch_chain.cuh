@@ -26,9 +26,6 @@
 ///                                                      always suffice.
 ///                                                      It may return the level of the last
 ///                                                      round, for the report
-///     template <class Grids> void launch_before_graph(Grids&) const
-///                                                      flat route: like launch_ahead(), for rounds
-///                                                      that run while the host makes a graph
 ///     template <class Grids> void launch_repeated(const state_type&, Grids&) const
 ///                                                      one iteration of a graph loop, in
 ///                                                      kernels that launch nothing and end with
@@ -51,13 +48,7 @@
 ///     bool has_no_state() const                        whether the grids that the host launches
 ///                                                      before finish() are the whole chain, and
 ///                                                      report nothing: then finish() only waits
-///     static constexpr bool begins_without_loop        true: a requested loop begins at the first
-///                                                      due round that repeats, in finish()
-///     state_type* pinned_state                         pinned memory, into which the host reads
-///                                                      the state: this copy does not block the
-///                                                      host
 ///     void check(const state_type&) const              throws if the chain cannot continue
-///     void shrink_round(state_type&) const              (__device__) makes the due round smaller
 
 #include <algorithm>
 #include <concepts>
@@ -101,20 +92,21 @@ class launch_chain {
                           {1, 1}, program_.state, state, program_.trace);
   }
 
-  /// Launches the round that is due in `state` from the host. On the device route its kernels launch
-  /// the next round. A program with `releases_slots` requires this call before start().
+  /// Launches the round that is due in `state` from the host, and on the flat route the expected
+  /// phases after it. On the device route its kernels launch the next round. A program with
+  /// `releases_slots` requires this call before start().
   /// \throws cuda_error
   void launch_first_round(const state_type& state) {
     control_->may_hold_slots();
     from_host("launching the first round",
-              [&](auto& grids) { program_.launch_round(state, grids); });
+              [&](auto& grids) { launch_round(program_, state, grids); });
   }
 
-  /// Launches the round that is due in `state` from the host. Its kernels launch nothing. Call it
+  /// Launches the phase that is due in `state` from the host. Its kernel launches nothing. Call it
   /// before start(). \throws cuda_error
-  void launch_flat_round(const state_type& state) {
-    from_host("launching a round",
-              [&](auto& grids) { without_slots().launch_round(state, grids); });
+  void launch_flat_phase(const state_type& state) requires lists_phases<Program> {
+    from_host("launching a phase",
+              [&](auto& grids) { launch_phase(without_slots(), due_in(program_, state), grids); });
   }
 
   /// Puts the chain into the stream. Asynchronous. On the flat route it puts only the rounds there
@@ -129,10 +121,11 @@ class launch_chain {
     control_->may_hold_slots();
     if (has_no_state()) control_->reports_nothing();
     if (!control_->on_device_route()) {
-      // If a loop is likely to launch most rounds, it enters the stream now, without a wait.
-      const bool prefers_graph =
-          loop_.wanted == flat_loop::graph || (loop_follows && loop_.wanted != flat_loop::host);
-      const bool by_graph = captured_ || (has_loop && may_begin_with_loop && prefers_graph);
+      // If a loop is likely to launch most rounds, it enters the stream now, without a wait. If the
+      // known round does not repeat, finish() makes the loop.
+      const bool prefers_graph = (loop_follows && loop_.wanted != flat_loop::host) ||
+                                 (loop_.wanted == flat_loop::graph && program_.repeats(known));
+      const bool by_graph = captured_ || (has_loop && prefers_graph);
       const bool loops = by_graph && needs_loop();
       if constexpr (requires(round_launcher & grids) { program_.launch_ahead(grids); }) {
         if (!loops || loop_follows) launch_ahead();
@@ -219,9 +212,6 @@ class launch_chain {
   /// Whether the host may launch rounds before a graph's loop. Otherwise a loop launches all rounds.
   static constexpr bool loop_follows = requires(const Program& p) { p.is_complete_ahead(); };
 
-  /// Whether a loop may begin at the first round.
-  static constexpr bool may_begin_with_loop = !requires { requires Program::begins_without_loop; };
-
   /// Whether no loop follows a chain to complete it.
   static constexpr bool needs_no_completing_loop = requires {
     requires Program::needs_no_completing_loop;
@@ -263,14 +253,11 @@ class launch_chain {
       progress_ = control_->wait();
       state_ = control_->seen(program_.state);
     } else {
-      state_type* copy = &state_;
-      if constexpr (requires { program_.pinned_state; }) copy = program_.pinned_state;
-      check(cudaMemcpyAsync(copy, program_.state, sizeof state_, cudaMemcpyDeviceToHost,
+      check(cudaMemcpyAsync(&state_, program_.state, sizeof state_, cudaMemcpyDeviceToHost,
                             control_->stream()),
             "reading the state of a chain");
       control_->read_ahead();  // the next wait is for a copy after this one
       progress_ = control_->wait();
-      if (copy != &state_) state_ = *copy;
     }
 #if RAMIFY_ON_CUDA
     loops_.are_complete();  // the host has waited for the grids in the stream
@@ -294,15 +281,9 @@ class launch_chain {
   void launch_due_round() {
     const unsigned skipped = progress_.launched;
     const Program flat = without_slots();
-    if (has_loop && skipped == 0 && loop_.wanted != flat_loop::host && program_.repeats(state_)) {
-      constexpr bool begins_first = requires(round_launcher & grids) {
-        flat.launch_before_graph(grids);
-      };
-      if constexpr (begins_first) {
-        from_host("launching rounds", [&](auto& grids) { flat.launch_before_graph(grids); });
-      }
-      put_loop(state_);
-      if (begins_first || loop_.wanted != flat_loop::host) return;  // the state has changed
+    if (has_loop && skipped == 0 && loop_.wanted != flat_loop::host && program_.repeats(state_) &&
+        put_loop(state_)) {
+      return;
     }
     if (skipped != 0) {
       // A kernel launched the first grids of the round.
@@ -311,7 +292,7 @@ class launch_chain {
     }
     level_ = std::max(level_, progress_.rounds) + 1;
     from_host(
-        "launching a round", [&](auto& grids) { flat.launch_round(state_, grids); }, skipped);
+        "launching a round", [&](auto& grids) { launch_round(flat, state_, grids); }, skipped);
     if (!control_->on_device_route() && (!has_loop || program_.repeats(state_))) {
       set_looped_by(flat_loop::host, loop_.reason);
     }
@@ -359,7 +340,7 @@ class launch_chain {
       return true;
     }
 #if RAMIFY_ON_CUDA
-    if constexpr (has_loop && may_begin_with_loop && !needs_no_completing_loop) {
+    if constexpr (has_loop && !needs_no_completing_loop) {
       const auto decide = [&](const loop_condition& condition, auto& grids) {
         Program deciding = program_;
         deciding.loop = condition;

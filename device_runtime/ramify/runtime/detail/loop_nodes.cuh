@@ -75,6 +75,12 @@ class node_launcher {
     (*this)(kernel, shape, arguments...);
   }
 
+  /// Adds the nodes of task(program, grids).
+  template <class Program, class Task>
+  __host__ __device__ void then(const Program& program, const Task& task) {
+    task(program, *this);
+  }
+
   [[nodiscard]] __host__ __device__ static constexpr bool from_kernel() { return false; }
   [[nodiscard]] unsigned launched() const { return static_cast<unsigned>(next_ - first_); }
   [[nodiscard]] cudaError_t error() const { return error_; }
