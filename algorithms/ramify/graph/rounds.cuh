@@ -10,10 +10,10 @@
 ///     3 rounds       grids over the edges of a frontier, or over vertices, as the algorithm
 ///                    decides from the state. One block alone runs consecutive thin rounds
 ///
-/// Join: the last block of a phase writes the state from which every block of the next phase computes
-/// the phase that is due. Strategies that launch child grids are joined by a driver's tail launch;
-/// the children may still append to the next frontier when that last block writes. Therefore due()
-/// reads only values that no running phase changes.
+/// Join: the last block of a phase writes the state from which every block of the next phase
+/// computes the phase that is due. Strategies that launch child grids are joined by a driver's tail
+/// launch; the children may still append to the next frontier when that last block writes.
+/// Therefore due() reads only values that no running phase changes.
 
 #include <ramify/graph/for_edges.cuh>
 #include <ramify/graph/visit_words.cuh>
@@ -191,8 +191,8 @@ template <class State>
   return s.faults.any() ? graph_phase::done : graph_phase::initialize;
 }
 
-/// Ends a block's part of a phase. All threads must call it. One thread of the last block writes the
-/// state. Then it launches the next phase, or ends the iteration of a graph's loop.
+/// Ends a block's part of a phase. All threads must call it. One thread of the last block writes
+/// the state. Then it launches the next phase, or ends the iteration of a graph's loop.
 template <bool launches, class Program>
 __device__ void end_block(const Program& program, graph_phase phase, const char* kernel) {
   if (!program.is_last_block(gridDim.x) || threadIdx.x != 0) return;

@@ -10,7 +10,8 @@
 
 namespace ramify::detail::quadrature::inline RAMIFY_BUILD {
 
-/// The maximum number of regions of each thread in end_round_in_block(): the bits of its mask of splits.
+/// The maximum number of regions of each thread in end_round_in_block(): the bits of its mask of
+/// splits.
 inline constexpr unsigned max_regions_of_thread = 32;
 
 /// Shared memory of a block of `size` threads that ends rounds.

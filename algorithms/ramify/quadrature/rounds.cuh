@@ -44,8 +44,8 @@ __device__ void end_phase(const Program& program, const round_state& next, const
   if constexpr (launches) end_round(program, next, kernel);
 }
 
-/// Ends a phase in which all threads of the block have written what the next grid reads. All threads
-/// of the block call it.
+/// Ends a phase in which all threads of the block have written what the next grid reads. All
+/// threads of the block call it.
 template <bool launches, class Program>
 __device__ void end_phase_of_block(const Program& program, const round_state& next,
                                    const char* kernel) {

@@ -131,8 +131,8 @@ unsigned sample_sort_context<Key, Value, Compare>::launch_ahead(Grids& grids) co
 }
 
 /// Launches the grid that follows the grids of the device route in the stream. It finishes the sort
-/// if the kernels could not launch all rounds, and otherwise ends at once. It begins after all grids
-/// that kernels have launched, which programmatic dependent launch does not promise.
+/// if the kernels could not launch all rounds, and otherwise ends at once. It begins after all
+/// grids that kernels have launched, which programmatic dependent launch does not promise.
 template <class Key, class Value, class Compare>
 template <class Grids>
 void sample_sort_context<Key, Value, Compare>::launch_rest(Grids& grids) const {

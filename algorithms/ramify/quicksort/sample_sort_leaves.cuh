@@ -8,9 +8,9 @@
 /// A leaf grid can also finish a sort that stopped, whatever is left of it: the segments of the due
 /// level, leaves and copies. All are independent work on disjoint ranges of elements. It treats
 /// segments as long leaves, and each block sorts one segment at a time. If a kernel launched only
-/// the first grids of a round, the segments are where they were, because only the scatter grid moves
-/// keys. Copies and leaves of such a round may be done twice, with the same result: leaves at the
-/// depth limit, which overwrite both buffers, have no segments beside them.
+/// the first grids of a round, the segments are where they were, because only the scatter grid
+/// moves keys. Copies and leaves of such a round may be done twice, with the same result: leaves at
+/// the depth limit, which overwrite both buffers, have no segments beside them.
 
 #include <ramify/quicksort/sample_sort_context.cuh>
 

@@ -13,8 +13,8 @@
 ///           path, and the ancestor above that part. In each round it prepends the ancestor's fold,
 ///           so the part doubles. A node whose part begins at the root is complete.
 ///
-/// Join: a phase needs all results of the phase before; the last block of each grid launches the next
-/// grid (phases.cuh).
+/// Join: a phase needs all results of the phase before; the last block of each grid launches the
+/// next grid (phases.cuh).
 
 #include <cstdint>
 #include <ramify/rooted_tree/edges.cuh>
@@ -65,8 +65,8 @@ struct fold_program : tree_program<fold_state> {
     return now.due.kind == phase_kind::double_paths;
   }
   [[nodiscard]] bool is_complete_ahead() const { return wanted.rootfix == nullptr; }
-  /// Launches the grids of all phases but later rounds of pointer doubling. Those of phases that are
-  /// not due return at once.
+  /// Launches the grids of all phases but later rounds of pointer doubling. Those of phases that
+  /// are not due return at once.
   template <class Grids>
   void launch_rest(Grids& grids) const {
     runtime::launch_expected(*this, first_phase(), grids);
@@ -201,8 +201,8 @@ __device__ bool double_paths_of_tile(const fold_program<T, Combine>& program, un
 }
 
 /// Computes one round of the rootfix. `phase.level` is the number of the round. In the loop of a
-/// graph the arguments are the same in each round, so the kernel reads the due phase from the state.
-/// It then contains no launch.
+/// graph the arguments are the same in each round, so the kernel reads the due phase from the
+/// state. It then contains no launch.
 template <bool in_loop, class T, class Combine>
 __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
     double_paths(fold_program<T, Combine> program, tree_phase phase) {

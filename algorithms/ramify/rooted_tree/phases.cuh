@@ -4,9 +4,9 @@
 /// \file
 /// The phases of a rooted tree's launch chains. A phase is one grid over a whole array.
 ///
-/// Join: a phase needs all results of the phase before. The last block to arrive sees all of them, so
-/// one of its threads writes the next phase into the chain's state and ends the phase. On the device
-/// route the chain then launches the next phase (chain_link.cuh).
+/// Join: a phase needs all results of the phase before. The last block to arrive sees all of them,
+/// so one of its threads writes the next phase into the chain's state and ends the phase. On the
+/// device route the chain then launches the next phase (chain_link.cuh).
 ///
 /// On the flat route the host launches all phases that are expected, before it reads the state. A
 /// grid whose phase is not due returns at once: the input is faulty, or the chain is complete.
@@ -64,8 +64,8 @@ struct tree_program : runtime::chain_link {
   [[nodiscard]] __host__ __device__ static const tree_phase& due_in(const State& now) {
     return now.due;
   }
-  /// Returns whether the host launches the phase `next` before it reads the state again: all but the
-  /// rounds of pointer doubling after the first rounds_ahead ones.
+  /// Returns whether the host launches the phase `next` before it reads the state again: all but
+  /// the rounds of pointer doubling after the first rounds_ahead ones.
   [[nodiscard]] static bool expects(const tree_phase& known, const tree_phase& next) {
     if (next.kind != phase_kind::double_paths) return next.kind != phase_kind::done;
     const unsigned first = known.kind == phase_kind::double_paths ? known.level : 0;
@@ -73,8 +73,8 @@ struct tree_program : runtime::chain_link {
   }
 };
 
-/// Returns whether the grid's phase is due; if not, the block must return. The result is the same in
-/// all blocks of a grid, because the due phase changes only after the last block has arrived.
+/// Returns whether the grid's phase is due; if not, the block must return. The result is the same
+/// in all blocks of a grid, because the due phase changes only after the last block has arrived.
 template <class Program>
 __device__ bool is_due(const Program& program, const tree_phase& phase) {
   const tree_phase& due = program.state->due;

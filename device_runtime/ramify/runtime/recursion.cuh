@@ -270,8 +270,8 @@ class recursion {
   }
 
   /// Waits for the run. Launches grids over the tasks that wait in the lists, and returns whether
-  /// it launched any round. For a captured run, call it after the last launch of the graph, or after
-  /// each launch.
+  /// it launched any round. For a captured run, call it after the last launch of the graph, or
+  /// after each launch.
   /// \throws cuda_error, device_launch_error, std::length_error; std::logic_error if a kernel did
   ///         not call task_ends() for a task, or while the stream is being captured
   bool finish() { return chain_.finish(); }

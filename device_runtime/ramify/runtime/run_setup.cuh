@@ -190,8 +190,8 @@ struct run_setup : private relaxed_capture_scope, run_choices {
                     .limit = current_pending_launch_limit(),
                     .loop = choose_loop(env.flat_loop, "environment.flat_loop")} {}
 
-  /// Lets the host launch the rounds of the flat route, for `reason`, unless a graph is requested or
-  /// captures the run.
+  /// Lets the host launch the rounds of the flat route, for `reason`, unless a graph is requested
+  /// or captures the run.
   void prefer_host(const char* reason) {
     if (loop.wanted == flat_loop::automatic && !captured) loop = {flat_loop::host, reason};
   }

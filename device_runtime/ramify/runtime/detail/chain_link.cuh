@@ -4,8 +4,8 @@
 /// \file
 /// The device side of a launch chain: how the last thread of a round launches the next round.
 ///
-/// A chain is a sequence of dependent rounds. A round is a few grids, whose sizes are known when the
-/// previous round is complete. A *program* describes a chain; it is the argument that all its
+/// A chain is a sequence of dependent rounds. A round is a few grids, whose sizes are known when
+/// the previous round is complete. A *program* describes a chain; it is the argument that all its
 /// kernels share:
 ///
 ///     struct halving : detail::chain_link {        // slots, status, trace
@@ -33,9 +33,9 @@
 /// (phases.cuh).
 ///
 /// Join         How the chain waits for a round. `last_block`: one thread of the last block of the
-///              round's last grid calls end_round(), which launches the next round. `tail_launch`: the
-///              driver kernel launches the round and then itself into its tail-launch stream; a round
-///              may then have grids that launch grids.
+///              round's last grid calls end_round(), which launches the next round. `tail_launch`:
+///              the driver kernel launches the round and then itself into its tail-launch stream; a
+///              round may then have grids that launch grids.
 /// Slots        A round takes slots_of() launch slots before its first launch. A grid keeps its
 ///              place in the pending-launch pool until all grids nested in it are complete, so a
 ///              chain keeps its slots. The driver, which the host launches after the first round,
@@ -75,8 +75,8 @@ template <class Program, class... Parameters, class... Arguments>
   return false;
 }
 
-/// Launches the due round. The chain has taken `slots` slots for it. `before` is the progress before
-/// the round. One thread calls it.
+/// Launches the due round. The chain has taken `slots` slots for it. `before` is the progress
+/// before the round. One thread calls it.
 template <class Program>
 __device__ void launch_on_slots(const Program& program, const typename Program::state_type& state,
                                 const chain_progress& before, unsigned slots, const char* kernel) {
@@ -197,10 +197,10 @@ __global__ void run_chain_then(Program program, Continuation continuation) {
 /// Starts a chain from a kernel; one thread calls it. Returns false and launches nothing if there
 /// are not enough launch slots or if the launch fails.
 ///
-/// The chain begins at the round that is due in the program's state. When it is complete, the kernel
-/// Continuation::kernel() runs once with `continuation` as its argument, in one thread. If the
-/// chain runs out of launch slots before it is complete, or a launch fails, progress->stopped is 1
-/// when the continuation runs.
+/// The chain begins at the round that is due in the program's state. When it is complete, the
+/// kernel Continuation::kernel() runs once with `continuation` as its argument, in one thread. If
+/// the chain runs out of launch slots before it is complete, or a launch fails, progress->stopped
+/// is 1 when the continuation runs.
 template <class Program, class Continuation>
 [[nodiscard]] __device__ bool start_chain(const Program& program, const Continuation& continuation,
                                           const char* kernel) {

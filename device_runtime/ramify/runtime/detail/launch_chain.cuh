@@ -209,7 +209,8 @@ class launch_chain {
     control_->count_grids(grids.launched(), level_);
   }
 
-  /// Whether the host may launch rounds before a graph's loop. Otherwise a loop launches all rounds.
+  /// Whether the host may launch rounds before a graph's loop. Otherwise a loop launches all
+  /// rounds.
   static constexpr bool loop_follows = requires(const Program& p) { p.is_complete_ahead(); };
 
   /// Whether no loop follows a chain to complete it.

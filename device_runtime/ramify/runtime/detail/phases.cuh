@@ -12,8 +12,8 @@
 ///       template <class Row>
 ///       __host__ __device__ void phase_table(const due_type& due, Row& row) const {
 ///         switch (due.phase) {
-///           //                                   kernel      shape         expected after it
-///           case phase::add:   return row(add_tiles<sum_program>, {due.tiles, 256}, after_add(due));
+///           case phase::add:  // the kernel, its shape, and what is expected after it
+///             return row(add_tiles<sum_program>, {due.tiles, 256}, after_add(due));
 ///           case phase::write: return row(write_sum<sum_program>, {1, 32});
 ///         }
 ///       }

@@ -2,9 +2,9 @@
 #pragma once
 
 /// \file
-/// round_launcher: launches the grids of one round of a launch chain, from the host or from a kernel.
-/// chain_link: the base of the program that the kernels of a chain share. chain_link.cuh describes
-/// programs.
+/// round_launcher: launches the grids of one round of a launch chain, from the host or from a
+/// kernel. chain_link: the base of the program that the kernels of a chain share. chain_link.cuh
+/// describes programs.
 
 #include <cstring>
 #include <ramify/runtime/graph_loop.cuh>
@@ -104,8 +104,8 @@ class round_launcher {
     conclude(launch(kernel, shape, in_order_, arguments...));
   }
 
-  /// Launches a grid that may run before, after or at the same time as the other grids of the round.
-  /// A grid that the host launches runs in the order of the launches.
+  /// Launches a grid that may run before, after or at the same time as the other grids of the
+  /// round. A grid that the host launches runs in the order of the launches.
   template <class... Parameters, class... Arguments>
   __host__ __device__ void unordered(void (*kernel)(Parameters...), const launch_shape& shape,
                                      const Arguments&... arguments) {
