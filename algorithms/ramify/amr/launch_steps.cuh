@@ -34,34 +34,26 @@ __host__ __device__ void launch_stage(const View& view, Grids& grids, const int*
         view, nodes, count, stage);
 }
 
-/// Launches a stage for the nodes of a level, or of all levels. Blocks that read no values of other
-/// processes are advanced while these values are exchanged, and beside the other blocks.
-template <class View, class Grids>
-__host__ __device__ void launch_exchanged_stage(const View& view, Grids& grids, int level,
-                                                const int* nodes, unsigned count,
-                                                const rk_stage& stage) {
-  if constexpr (View::is_part) {
-    const stage_blocks blocks = view.begin_stage(grids, stage.index, level);
-    launch_stage(view, grids, blocks.nodes, blocks.interior, stage);
-    view.begin_border(grids);
-    launch_stage(view, grids, blocks.nodes + blocks.interior, blocks.count - blocks.interior,
-                 stage);
-    view.end_stage(grids);
-  } else {
-    launch_stage(view, grids, nodes, count, stage);
-  }
-}
-
-/// Launches both stages of a step for the nodes of a level, or of all levels.
+/// Launches both stages of a step for the nodes of a level, or of all levels. In a process with a
+/// part of the mesh, blocks that read no values of other processes are advanced while these values
+/// are exchanged, and beside the other blocks.
 template <class View, class Grids>
 __host__ __device__ void launch_stages(const View& view, Grids& grids, int level, const int* nodes,
                                        unsigned count, rk_stage stage) {
-  stage.index = 0;
-  launch_exchanged_stage(view, grids, level, nodes, count, stage);
-  stage.index = 1;
-  stage.elapsed += 0.5;
-  stage.first = false;
-  launch_exchanged_stage(view, grids, level, nodes, count, stage);
+  for (stage.index = 0; stage.index < 2; ++stage.index) {
+    if constexpr (View::is_part) {
+      const stage_blocks blocks = view.begin_stage(grids, stage.index, level);
+      launch_stage(view, grids, blocks.nodes, blocks.interior, stage);
+      view.begin_border(grids);
+      launch_stage(view, grids, blocks.nodes + blocks.interior, blocks.count - blocks.interior,
+                   stage);
+      view.end_stage(grids);
+    } else {
+      launch_stage(view, grids, nodes, count, stage);
+    }
+    stage.elapsed += 0.5;
+    stage.first = false;
+  }
 }
 
 /// Launches the flux correction of the leaves of the levels [level, end).
@@ -71,16 +63,6 @@ __host__ __device__ void launch_reflux(const View& view, const mesh_state& mesh,
   const unsigned first = mesh.corrected_begin[level];
   grids(reflux<View>, view.shape(mesh.corrected_begin[end] - first, reflux_threads<View>), view,
         view.lists.corrected_faces + first);
-}
-
-/// Launches a step of all levels at once, after begin_step().
-template <class View, class Grids>
-__host__ __device__ void launch_all_levels(const View& view, const mesh_state& mesh, Grids& grids) {
-  launch_stages(view, grids, all_levels, view.lists.leaves, mesh.leaves, {0, 0.0, 1.0, 0.0, true});
-  if (view.step.reflux && view.has_interface_in(mesh)) {
-    view.share_flux_registers(grids, all_levels);
-    launch_reflux(view, mesh, 0, view.tree.max_level + 1, grids);
-  }
 }
 
 /// Task: synchronizes a level with the next finer level after their steps.
@@ -173,7 +155,12 @@ __host__ __device__ void launch_steps(const View& view, const mesh_state& mesh, 
   }
   for (unsigned step = 0; step < steps; ++step) {
     launch_begin_step(view, mesh, grids);
-    launch_all_levels(view, mesh, grids);
+    launch_stages(view, grids, all_levels, view.lists.leaves, mesh.leaves,
+                  {0, 0.0, 1.0, 0.0, true});
+    if (view.step.reflux && view.has_interface_in(mesh)) {
+      view.share_flux_registers(grids, all_levels);
+      launch_reflux(view, mesh, 0, view.tree.max_level + 1, grids);
+    }
   }
   grids(average_leaves<View>, view.shape(mesh.averaged_leaves, step_threads), view,
         view.lists.averaged_leaves);
