@@ -40,7 +40,7 @@ __host__ __device__ void launch_stage(const View& view, Grids& grids, const int*
 template <class View, class Grids>
 __host__ __device__ void launch_stages(const View& view, Grids& grids, int level, const int* nodes,
                                        unsigned count, rk_stage stage) {
-  for (stage.index = 0; stage.index < 2; ++stage.index) {
+  for (stage.index = 0; stage.index != 2; ++stage.index) {
     if constexpr (View::is_part) {
       const stage_blocks blocks = view.begin_stage(grids, stage.index, level);
       launch_stage(view, grids, blocks.nodes, blocks.interior, stage);
