@@ -8,7 +8,8 @@ cd "$(dirname "$(realpath "$0")")"
 
 printf '\n| what | time | rate or comparison | on | date | command |\n| --- | --- | --- | --- | --- | --- |\n'
 sed '/^#/d; s/; /\t/g' headlines.txt | while IFS=$'\t' read -r what table row column unit second text; do
-  page=$(grep -lxF "<!-- $table -->" ./*.md)
+  page=$(grep -lxF "<!-- $table -->" ./*.md) ||
+    { echo "headlines.sh: no page has the line <!-- $table -->" >&2; exit 1; }
   awk -F ' *[|] ' -v what="$what" -v page="${page#./}" -v table="$table" -v row="| $row |" \
     -v column="$column" -v unit="$unit" -v second="$second" -v text="$text" '
     $0 == "<!-- " table " -->" { inside = 1 }

@@ -31,6 +31,12 @@ if [ -z "$programs" ]; then
 fi
 
 measure() { # NAME
+  local page
+  if ! page=$(grep -lxF "<!-- $1 -->" benchmarks/*.md); then
+    echo "no page has the lines <!-- $1 --> and <!-- end $1 -->: add them where the tables of $1 belong"
+    failed+=("$1")
+    return 0
+  fi
   if [ ! -x "$programs/benchmark_$1" ]; then
     echo "no program $programs/benchmark_$1: its tables stay as they are"
     return 0
@@ -45,7 +51,7 @@ measure() { # NAME
     return 0
   fi
   { echo; echo "$out"; echo; } |
-    benchmarks/put_table.sh "$(grep -lxF "<!-- $1 -->" benchmarks/*.md)" "$1"
+    benchmarks/put_table.sh "$page" "$1"
 }
 
 failed=()
