@@ -13,6 +13,7 @@
 #include <ramify/quicksort.cuh>
 #include <ramify/rooted_tree.cuh>
 #include <ramify/spatial_tree.cuh>
+#include <ramify/tree_search.cuh>
 
 namespace run_objects {
 namespace {
@@ -75,6 +76,9 @@ std::vector<async_call> calls_of_all_families(const arrays& a) {
           return traverse_async(40u, halves{}, one{}, sum{}, 0u, options, env);
         });
   }
+  const uts_parameters few_nodes{.type = uts_type::binomial, .root_branches = 5, .probability = 0};
+  add("tree_search", tree_search_scratch_bytes(),
+      [few_nodes](const auto& env) { return tree_search_async(few_nodes, env); });
   add("fork_join", fork_join_scratch_bytes<unsigned, halves>(),
       [](const auto& env) { return fork_join_async(40u, halves{}, env); });
   add("branch_and_bound", branch_and_bound_scratch_bytes<unsigned, halves>(),
