@@ -6,11 +6,13 @@
 
 namespace ramify {
 
-level_sum_result level_sum(std::span<const std::uint64_t> numbers, const environment& env) {
+level_sum_result level_sum(std::span<const std::uint64_t> numbers, const level_sum_options& options,
+                           const environment& env) {
   validate(env);
+  validate(options);
   level_sum_result result{};
   result.report = detail::facade::on_backend(env, [&](auto where) {
-    return detail::facade::level_sum_on<where>(numbers, env, result.sum);
+    return detail::facade::level_sum_on<where>(numbers, options, env, result.sum);
   });
   return result;
 }

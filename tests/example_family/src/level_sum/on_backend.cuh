@@ -12,13 +12,14 @@
 namespace ramify::detail::facade {
 
 template <>
-run_report level_sum_on<this_build>(std::span<const std::uint64_t> numbers, const environment& env,
-                                    std::uint64_t& sum) {
+level_sum_report level_sum_on<this_build>(std::span<const std::uint64_t> numbers,
+                                          const level_sum_options& options, const environment& env,
+                                          std::uint64_t& sum) {
   facade_call call(env);
   const on_device device_numbers(numbers, call, "numbers");
   static_assert(sizeof(std::uint64_t) == sizeof(unsigned long long));
   auto found = ramify::level_sum(reinterpret_cast<const unsigned long long*>(device_numbers.data()),
-                                 numbers.size(), env);
+                                 numbers.size(), options, env);
   sum = found.sum;
   return call.finish(found.report);
 }

@@ -13,7 +13,8 @@ namespace ramify::detail::facade {
 /// Sums `numbers` on the backend `where`, stores the result in `sum`, and returns the report. It is
 /// compiled once by nvcc and once by the C++ compiler.
 template <build where>
-run_report level_sum_on(std::span<const std::uint64_t> numbers, const environment& env,
-                        std::uint64_t& sum);
+level_sum_report level_sum_on(std::span<const std::uint64_t> numbers,
+                              const level_sum_options& options, const environment& env,
+                              std::uint64_t& sum);
 
 }  // namespace ramify::detail::facade
