@@ -56,7 +56,9 @@ while read -r program family; do
 done < <(sed '/^#/d' examples/programs.txt)
 
 # 3. Benchmarks: one page has the tables of each program that run.sh runs.
-for benchmark in $(sed -n '/^on_[cg]pu=(/,/)/p' benchmarks/run.sh | sed 's/on_[cg]pu=//' | tr -d '()'); do
+on_cpu=$(sed -n 's/^on_cpu=(\(.*\))$/\1/p' benchmarks/run.sh)
+on_gpu=$(find benchmarks -name '*_cuda.cu' -printf '%f\n' | sed 's/\.cu$//')
+for benchmark in $on_cpu $on_gpu; do
   count=$((count + 1))
   pages=$(cat benchmarks/*.md | grep -cxF "<!-- $benchmark -->" || true)
   [ "$pages" = 1 ] ||
