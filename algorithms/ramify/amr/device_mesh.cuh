@@ -279,40 +279,6 @@ class device_mesh {
                         view_.max_teams * sizeof(storage));
   }
 
-  /// Calls `use(pointer, count)` for each array that has entries for nodes or for slots, always in
-  /// this order.
-  template <class Use>
-  static void for_each_array(view_type& view, std::size_t nodes, std::size_t slots, Use use) {
-    const std::size_t all = slots * variables * cells::count;
-    const std::size_t faces = nodes * mesh_tree<dim>::faces;
-    const std::size_t face_values =
-        slots * mesh_tree<dim>::faces * std::size_t{variables} * cells::per_face;
-    use(view.u_new.data, all);
-    use(view.u_stage.data, all);
-    use(view.u_old.data, view.step.subcycle ? all : 0);
-    use(view.flux_register, view.step.reflux ? face_values : 0);
-    if constexpr (Part::is_part) {
-      use(view.node_slots, nodes);
-      use(view.owners, nodes);
-    }
-    use(view.tree.place, nodes);
-    use(view.tree.parent, nodes);
-    use(view.tree.first_child, nodes);
-    use(view.tree.neighbor, faces);
-    use(view.tree.at_interface, nodes);
-    use(view.lists.leaves, nodes);
-    use(view.lists.nodes, nodes);
-    use(view.lists.averaged_leaves, nodes);
-    use(view.lists.corrected_faces, faces);
-    use(view.lists.tagged, nodes);
-    use(view.lists.coarsened, nodes);
-    use(view.lists.free_families, nodes);
-    use(view.lists.is_tagged, nodes);
-    use(view.lists.idle, nodes);
-    use(view.lists.first_leaf, nodes);
-    use(view.lists.leaf_counts, nodes);
-  }
-
   /// Returns the Morton code of a root block: the interleaved bits of its coordinates, x lowest.
   [[nodiscard]] std::uint64_t morton_code(int root) const {
     std::uint64_t code = 0;

@@ -130,5 +130,41 @@ struct run_view : runtime::chain_link, Part {
   }
 };
 
+/// Calls `use(pointer, count)` for each array that has entries for nodes or for slots, always in
+/// this order.
+template <class View, class Use>
+void for_each_array(View& view, std::size_t nodes, std::size_t slots, Use use) {
+  using tree_type = mesh_tree<View::dim>;
+  using cells = typename View::cells;
+  constexpr std::size_t variables = View::physics_type::variables;
+  const std::size_t all = slots * variables * cells::count;
+  const std::size_t faces = nodes * tree_type::faces;
+  const std::size_t face_values = slots * tree_type::faces * variables * cells::per_face;
+  use(view.u_new.data, all);
+  use(view.u_stage.data, all);
+  use(view.u_old.data, view.step.subcycle ? all : 0);
+  use(view.flux_register, view.step.reflux ? face_values : 0);
+  if constexpr (View::is_part) {
+    use(view.node_slots, nodes);
+    use(view.owners, nodes);
+  }
+  use(view.tree.place, nodes);
+  use(view.tree.parent, nodes);
+  use(view.tree.first_child, nodes);
+  use(view.tree.neighbor, faces);
+  use(view.tree.at_interface, nodes);
+  use(view.lists.leaves, nodes);
+  use(view.lists.nodes, nodes);
+  use(view.lists.averaged_leaves, nodes);
+  use(view.lists.corrected_faces, faces);
+  use(view.lists.tagged, nodes);
+  use(view.lists.coarsened, nodes);
+  use(view.lists.free_families, nodes);
+  use(view.lists.is_tagged, nodes);
+  use(view.lists.idle, nodes);
+  use(view.lists.first_leaf, nodes);
+  use(view.lists.leaf_counts, nodes);
+}
+
 }  // namespace ramify::detail::amr::inline RAMIFY_BUILD
 RAMIFY_INT_ARRAY_BOUNDS_END
