@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// A recursion that floods the device with tasks, and a grid that processes a list of tasks. Some
-/// kernels are not templates, so only one source of a program may include this file.
+/// A recursion that floods the device with tasks, and a grid that processes a list of tasks.
 
 #include <cstddef>
 #include <optional>
@@ -18,6 +17,9 @@
 namespace tests::inline RAMIFY_BUILD {
 
 using namespace ramify;
+
+inline constexpr granularity grains[] = {granularity::per_task, granularity::per_block,
+                                         granularity::per_grid};
 
 // ---- a flood of tasks ---------------------------------------------------------------------------
 
@@ -69,7 +71,7 @@ struct flood_context {
 };
 
 #if !RAMIFY_ON_CUDA
-__global__ void take_pointer(unsigned*) {}
+inline __global__ void take_pointer(unsigned*) {}
 #endif
 
 // Task 0 spawns tasks 1 to c; task t of those spawns t + c, t + 2 c, ...
@@ -136,13 +138,13 @@ inline flood_result run_flood(const flood_request& request, std::size_t pending_
 
 // ---- a list of tasks and a grid of any size -----------------------------------------------------
 
-__global__ void push_tasks(task_list<unsigned> list) {
+inline __global__ void push_tasks(task_list<unsigned> list) {
   const unsigned members[] = {2, 1, 3, 1, 5};
   for (unsigned first = 0, i = 0; i < 5; first += members[i++]) list.push(first, members[i]);
 }
 
 // A task is the number of its first member.
-__global__ void visit_members(task_source<unsigned> source, unsigned* visits) {
+inline __global__ void visit_members(task_source<unsigned> source, unsigned* visits) {
   for (const auto [first, rank] : source.members()) {
     if (threadIdx.x == 0) atomicAdd(&visits[first + rank], 1u);
   }

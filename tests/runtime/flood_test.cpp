@@ -25,9 +25,6 @@ namespace data = boost::unit_test::data;
 
 namespace {
 
-constexpr granularity grains[] = {granularity::per_task, granularity::per_block,
-                                  granularity::per_grid};
-
 /// A number of tasks that fills the small pools. (Tests with 3000 tasks also fill the largest.)
 constexpr auto many = static_cast<unsigned>(cut_down(3000, 600));
 

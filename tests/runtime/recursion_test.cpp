@@ -27,9 +27,6 @@ using detail::runtime::round_launcher;
 
 namespace {
 
-constexpr granularity grains[] = {granularity::per_task, granularity::per_block,
-                                  granularity::per_grid};
-
 [[nodiscard]] bool all_are(const std::vector<unsigned>& runs, unsigned times) {
   return std::ranges::count(runs, times) == std::ssize(runs);
 }

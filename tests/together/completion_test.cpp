@@ -187,10 +187,6 @@ void launch_slow_kernel(cudaStream_t stream, unsigned long long nanoseconds,
         "launching wait_in_stream");
 }
 
-}  // namespace stream_completion
-
-using namespace stream_completion;
-
 BOOST_TEST_GLOBAL_FIXTURE(all_calls);
 
 BOOST_AUTO_TEST_SUITE(completion_in_streams)
@@ -375,3 +371,5 @@ BOOST_AUTO_TEST_CASE(by_get_leaves_the_work_to_get) {
 #endif
 
 BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace stream_completion

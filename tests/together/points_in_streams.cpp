@@ -182,10 +182,6 @@ void add_faulty_clouds(std::vector<faulty_call>& all) {
   all.push_back({std::move(gravity), "17"});
 }
 
-}  // namespace stream_completion
-
-using namespace stream_completion;
-
 namespace {
 
 /// A system of bodies with handed-in memory, and a snapshot of its positions.
@@ -287,3 +283,5 @@ BOOST_AUTO_TEST_CASE(graphs_capture_complete_steps) {
 #endif
 
 BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace stream_completion

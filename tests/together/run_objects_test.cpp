@@ -15,7 +15,8 @@
 #include "printing.hpp"
 #include "slot_checks.cuh"
 
-using namespace run_objects;
+namespace run_objects {
+
 using tests::names;
 
 namespace {
@@ -199,3 +200,5 @@ BOOST_AUTO_TEST_CASE(captured_runs_refuse_traces_limits_and_missing_memory) {
 #endif
 
 BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace run_objects

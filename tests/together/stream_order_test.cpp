@@ -112,9 +112,6 @@ environment in_stream(cudaStream_t stream, route taken) {
 }
 
 }  // namespace
-}  // namespace stream_order
-
-using namespace stream_order;
 
 BOOST_AUTO_TEST_SUITE(stream_orders)
 
@@ -199,3 +196,5 @@ BOOST_AUTO_TEST_CASE(host_memory_is_copied_in_the_per_thread_stream) {
 #endif
 
 BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace stream_order
