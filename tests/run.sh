@@ -18,6 +18,18 @@ case "$*" in
   *) echo "usage: tests/run.sh [--ci | --all]" >&2; exit 2 ;;
 esac
 cd "$(dirname "$(realpath "$0")")/.."
+mkdir -p build
+
+spent=() # a line for each part of this run
+ended=0  # when the last part ended, in seconds
+used=0   # the seconds of processor time until then
+end_part() { # name
+  times >build/times # not in a subshell, because `times` counts the children of its own shell
+  local total
+  total=$(awk -F '[ms ]+' 'NR == 2 { printf "%d", 60 * ($1 + $3) + $2 + $4 }' build/times)
+  spent+=("$(printf '%-16s %5d %11d' "$1" $((SECONDS - ended)) $((total - used)))")
+  ended=$SECONDS used=$total
+}
 
 cmake/install_packages.sh
 # Optional packages. VTK: a download of 50 MB and 250 MB on disk, for one test. Chromium and
@@ -34,8 +46,8 @@ cmake/install_packages.sh clang-format-14 clang-tidy-16 doxygen || echo "Continu
 cmake/install_packages.sh help2man pkg-config clang-16 || echo "Continuing without help2man, pkg-config or clang"
 # For programs of several processes, and for a test with two network namespaces: 30 MB.
 cmake/install_packages.sh libopenmpi-dev openmpi-bin iproute2 || echo "Continuing without MPI"
+end_part packages
 jobs=$(($(nproc) + 1)) # some tests wait for other programs
-mkdir -p build
 
 # The tests need one architecture: this machine's GPU, or Hopper without a GPU. Without a GPU,
 # device code and its host code are compiled and linked but not run. So they are compiled without
@@ -74,10 +86,12 @@ run() { # preset, cmake arguments...
   cmake --preset "$preset" -G Ninja "${flags[@]}" "$@" >"$log" 2>&1 || { cat "$log"; exit 1; }
   grep 'Ramify:' "$log" || true
   cmake --build --preset "$preset" "${targets[@]}" >>"$log" 2>&1 || { tail -n 60 "$log"; exit 1; }
+  end_part "$preset, build"
   echo "== $preset: testing"
   ctest --preset "$preset" -j "$jobs" "${tests[@]}" 2>&1 | tee -a "$log" || failed+=("$preset")
   while read -r name; do skipped+=("$name"); done < <(
     sed -n 's/^.*Test *#[0-9]*: \([^ ]*\) .*\*\*\*Skipped.*$/\1/p' "$log" | sort -u)
+  end_part "$preset, tests"
 }
 
 minutes='style[.]tidy|headers[.]pairs' # tests that take minutes
@@ -129,6 +143,9 @@ if [ $level = all ]; then
   run tsan -DRAMIFY_SANITIZE=thread -DRAMIFY_EXAMPLES=OFF
 fi
 
+echo
+printf '%-16s %5s %11s\n' part time processors
+printf '%s\n' "${spent[@]}" "$(printf '%-16s %5d %11d seconds' total $SECONDS "$used")"
 echo
 if [ ${#skipped[@]} -gt 0 ]; then
   echo "Skipped, because they need a GPU (amr_output.vtk: VTK; benchmark_plots: matplotlib; examples.graph_networkx: networkx; trace_dot: Graphviz; trace_page: Chromium):" $(printf '%s\n' "${skipped[@]}" | sort -u)
