@@ -10,8 +10,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <ramify/quadrature.cuh>
 #include <ramify/quadrature/genz.cuh>
+#include <type_traits>
 
 #include "device_vectors.cuh"
 #include "printing.hpp"
@@ -49,6 +51,38 @@ inline constexpr round_bounds in_turn{
     .small_evaluations = 2, .block_regions = 80, .block_splits = 20};
 inline constexpr round_bounds sizes_of_rounds[] = {all_small, all_medium, all_large, in_turn};
 
+#if RAMIFY_ON_CUDA
+template <unsigned d, class Integrand>
+const Integrand& shared_type(const Integrand& f) {
+  return f;
+}
+#else
+/// Any integrand of d variables. With it the C++ compiler instantiates a quadrature once for each
+/// d, and not for each integrand. (On a GPU host code cannot get the address of device code.)
+template <unsigned d>
+class any_integrand {
+ public:
+  template <class Integrand>
+  explicit any_integrand(const Integrand& f)
+      : call_([](const std::byte* bytes, const quadrature_point<d>& p) {
+          return double((*reinterpret_cast<const Integrand*>(bytes))(p));
+        }) {
+    static_assert(std::is_trivially_copyable_v<Integrand> && sizeof f <= sizeof bytes_);
+    std::memcpy(bytes_, &f, sizeof f);
+  }
+  double operator()(const quadrature_point<d>& p) const { return call_(bytes_, p); }
+
+ private:
+  double (*call_)(const std::byte*, const quadrature_point<d>&);
+  alignas(double) std::byte bytes_[256]{};
+};
+
+template <unsigned d, class Integrand>
+any_integrand<d> shared_type(const Integrand& f) {
+  return any_integrand<d>(f);
+}
+#endif
+
 /// Integrates and checks the counts of the report.
 template <unsigned d, class Integrand>
 quadrature_result integrate(const quadrature_box<d>& box, const Integrand& f,
@@ -56,7 +90,9 @@ quadrature_result integrate(const quadrature_box<d>& box, const Integrand& f,
                             const round_bounds& bounds = {}) {
   quadrature_result found;
   with_grids_counted([&] {
-    found = ramify::detail::quadrature::start_quadrature(box, f, options, env, bounds).get();
+    found =
+        ramify::detail::quadrature::start_quadrature(box, shared_type<d>(f), options, env, bounds)
+            .get();
     return found.report;
   });
   BOOST_TEST(found.evaluations <= options.max_evaluations);
