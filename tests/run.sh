@@ -70,6 +70,9 @@ if [ $level != all ] && "${CXX:-c++}" --version 2>/dev/null | grep -q 'Free Soft
   flags=("-DCMAKE_CXX_FLAGS=${CXXFLAGS:-} --param=ggc-min-heapsize=600000")
 fi
 
+# The presets ci and quick compile with -Og: in a quarter less time than with -O1, and the tests take
+# a tenth more.
+
 # With --all, each source is compiled alone, and clang-tidy reads each. Otherwise the sources of the
 # runtime library are compiled as one, and so are those of each test program, which instantiate the
 # same templates: in half the time.
