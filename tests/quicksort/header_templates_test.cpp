@@ -26,33 +26,10 @@ using tests::routes;
 using tests::several_leaves;
 using tests::strategies;
 
-namespace tests {
-
-/// Comparators that are no strict weak order.
-enum class invalid_order { less_or_equal, always_true, always_false, not_transitive };
-
-/// Neither default-constructible nor assignable: a comparator need only be copyable.
-struct invalid_comparator {
-  const invalid_order order;
-  explicit invalid_comparator(invalid_order o) : order(o) {}
-  __host__ __device__ bool operator()(unsigned a, unsigned b) const {
-    switch (order) {
-      case invalid_order::less_or_equal: return a <= b;
-      case invalid_order::always_true: return true;
-      case invalid_order::always_false: return false;
-      case invalid_order::not_transitive: return (a - b) % 3 == 1;
-    }
-    return false;
-  }
-};
-
-}  // namespace tests
-
 namespace {
 
 using key = std::uint32_t;
 using tests::invalid_comparator;
-using tests::invalid_order;
 
 // The number of keys. On a GPU, copies of so many keys from pageable memory are staged.
 constexpr int memory_keys = RAMIFY_ON_CUDA ? 3'000'000 : 20'000;
@@ -85,8 +62,7 @@ BOOST_AUTO_TEST_SUITE(quicksort)
 BOOST_DATA_TEST_CASE(an_invalid_comparator_loses_no_key,
                      data::make(strategies) * data::make(routes), strategy, taken) {
   static int piece = 0;
-  for (const auto order : {invalid_order::less_or_equal, invalid_order::always_true,
-                           invalid_order::always_false, invalid_order::not_transitive}) {
+  for (const auto order : tests::invalid_orders) {
     if (tests::left_out_by_tsan(piece, 3)) continue;
     const auto expect_all_there = [&](std::size_t n, std::uint64_t seed) {
       const auto input = make_input<key>(distribution::uniform, n, seed);

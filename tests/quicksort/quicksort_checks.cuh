@@ -156,6 +156,27 @@ void expect_sorted(const oracle<Key>& input, const sort_call& call) {
   }
 }
 
+/// Comparators that are no strict weak order.
+enum class invalid_order { less_or_equal, always_true, always_false, not_transitive };
+inline constexpr invalid_order invalid_orders[] = {
+    invalid_order::less_or_equal, invalid_order::always_true, invalid_order::always_false,
+    invalid_order::not_transitive};
+
+/// Neither default-constructible nor assignable: a comparator need only be copyable.
+struct invalid_comparator {
+  const invalid_order order;
+  explicit invalid_comparator(invalid_order o) : order(o) {}
+  __host__ __device__ bool operator()(unsigned a, unsigned b) const {
+    switch (order) {
+      case invalid_order::less_or_equal: return a <= b;
+      case invalid_order::always_true: return true;
+      case invalid_order::always_false: return false;
+      case invalid_order::not_transitive: return (a - b) % 3 == 1;
+    }
+    return false;
+  }
+};
+
 /// Returns keys for which the host expects one level, but which need more. The sampled keys are the
 /// smallest, so nearly all others are in one bucket.
 inline oracle<std::uint32_t> hidden_from_the_sample(std::uint64_t seed) {

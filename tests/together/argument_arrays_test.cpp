@@ -43,11 +43,11 @@ BOOST_AUTO_TEST_CASE(misaligned_arrays_are_refused) {
       BOOST_CHECK_EXCEPTION((void)call(), std::invalid_argument, names(message));
     }
   };
-  float* const keys = a.keys.data();
   const std::size_t few = 8;  // so that no call reads beyond the arrays where the check is missing
-  refuses("quicksort: keys must be aligned to 4 bytes", [&] { return quicksort(off(keys), few); });
+  refuses("quicksort: keys must be aligned to 4 bytes",
+          [&] { return quicksort(off(a.values.data()), few); });
   refuses("quicksort: values must be aligned to 4 bytes",
-          [&] { return quicksort_pairs(keys, off(a.values.data()), few); });
+          [&] { return quicksort_pairs(a.keys.data(), off(a.values.data()), few); });
   refuses("mandelbrot: dwells must be aligned to 4 bytes",
           [&] { return mandelbrot({.width = 2, .height = 2}, off(a.dwells.data())); });
   const tree_shape off_tree = tree_shape::of_parents(
@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(misaligned_arrays_are_refused) {
           [&] { return tessellate_curves(off(curves.data()), 1).report.host_grids; });
 
   // In host memory.
-  std::vector<float> host(few + 1, 1.0f);
+  std::vector<std::uint32_t> host(few + 1, 1);
   refuses("quicksort_out_of_core: keys must be aligned to 4 bytes", [&] {
     return quicksort_out_of_core(off(host.data()), few, ascending{}, {.device_memory = 1 << 20});
   });
@@ -95,11 +95,11 @@ BOOST_AUTO_TEST_CASE(misaligned_arrays_are_refused) {
 // executor_config.refuse_host_memory: the executor accepts the memory that a GPU accepts.
 BOOST_AUTO_TEST_CASE(host_memory_is_refused_on_request) {
   using namespace run_objects;
-  const std::vector<float> unsorted{3, 1, 2};
-  const std::vector<float> sorted{1, 2, 3};
-  std::vector<float> host = unsorted;
-  const device_buffer<float> device = tests::upload(unsorted);
-  const pinned_buffer<float> pinned(3);
+  const std::vector<std::uint32_t> unsorted{3, 1, 2};
+  const std::vector<std::uint32_t> sorted{1, 2, 3};
+  std::vector<std::uint32_t> host = unsorted;
+  const device_buffer<std::uint32_t> device = tests::upload(unsorted);
+  const pinned_buffer<std::uint32_t> pinned(3);
   std::copy(unsorted.begin(), unsorted.end(), pinned.data());
   const auto type_of = [](const void* pointer) {
     cudaPointerAttributes found{};

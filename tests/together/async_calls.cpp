@@ -168,7 +168,7 @@ std::vector<async_call> calls_without_work(const arrays& a) {
   return {
       row("quicksort", 0,
           [&a](const environment& env) {
-            return quicksort_async(a.keys.data(), 1, ascending{}, env);
+            return quicksort_async(a.values.data(), 1, ascending{}, env);
           }),
       row("rooted_tree", 0,
           [](const environment& env) {
