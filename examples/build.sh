@@ -14,10 +14,11 @@ done
 
 cmake/install_packages.sh
 mkdir -p build/bin
-# Without a GPU, a new build folder is configured for the CPU executor only, to save time.
+# To save time, a new build folder compiles the sources of a library as one and, without a GPU, for the
+# CPU executor only.
 options=()
 if [ ! -f build/dev/CMakeCache.txt ]; then
-  options=(-G Ninja)
+  options=(-G Ninja -DRAMIFY_UNITY=ON)
   if ! nvidia-smi -L >/dev/null 2>&1; then
     options+=(-DRAMIFY_CUDA=OFF)
     echo "There is no GPU. To compile for one nevertheless: cmake --preset dev -DRAMIFY_CUDA=AUTO"
