@@ -101,7 +101,9 @@ minutes='style[.]tidy|headers[.]pairs' # tests that take minutes
 slow='headers[.](alone|instantiated)|consumer[.]subdirectory|packaging[.]archives|trace_page'
 case $level in
   quick) tests=(-E "^($minutes|$slow)$") ;;
-  ci) tests=(-E "^($minutes)$") ;;
+  ci)
+    tests=(-E "^($minutes)$")
+    export RAMIFY_RANDOM_SCHEDULES=25 ;;
   all)
     export RAMIFY_FUZZ_SECONDS=60 # for each test of random cases
     export RAMIFY_RANDOM_SCHEDULES=100 RAMIFY_ALL_CASES=1
