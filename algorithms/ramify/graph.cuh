@@ -80,11 +80,13 @@
 #include <ramify/graph/sssp.cuh>
 #include <ramify/runtime/phase_range.cuh>
 #include <span>
+#include <type_traits>
 
 namespace ramify::inline RAMIFY_BUILD {
 
 // Functions are templates even without a type of the caller among their arguments: so a program
-// compiles the kernels only of the functions that it calls.
+// compiles the kernels only of the functions that it calls. A call without options compiles no
+// strategy that launches child grids.
 
 // ---- breadth-first search ----
 
@@ -102,10 +104,10 @@ template <class = void>
 /// \param results  device arrays of n elements each; null: not computed
 /// \param env      its memory: bfs_scratch_bytes(graph, options)
 /// \throws std::invalid_argument, unavailable, cuda_error; see Errors above
-template <class = void>
+template <class Options = bfs_options>
 async_run<bfs_report> breadth_first_search_async(const graph_view& graph, std::int64_t source,
                                                  const bfs_arrays& results,
-                                                 const bfs_options& options,
+                                                 const std::type_identity_t<Options>& options,
                                                  const environment& env = {}) {
   const phase_range range("graph: breadth-first search");
   const auto arrays = detail::graph::check_arguments(graph, source, results, options);
@@ -126,23 +128,26 @@ template <class = void>
 async_run<bfs_report> breadth_first_search_async(const graph_view& graph, std::int64_t source,
                                                  const bfs_arrays& results,
                                                  const environment& env = {}) {
-  return breadth_first_search_async(graph, source, results, bfs_options{}, env);
+  return breadth_first_search_async<detail::default_of<bfs_options>>(graph, source, results, {},
+                                                                     env);
 }
 
 /// Searches breadth-first from `source` and waits for the search: breadth_first_search_async() and
 /// get().
 /// \param env  its memory: bfs_scratch_bytes(graph, options)
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
-template <class = void>
+template <class Options = bfs_options>
 bfs_report breadth_first_search(const graph_view& graph, std::int64_t source,
-                                const bfs_arrays& results, const bfs_options& options,
+                                const bfs_arrays& results,
+                                const std::type_identity_t<Options>& options,
                                 const environment& env = {}) {
-  return breadth_first_search_async(graph, source, results, options, detail::waiting(env)).get();
+  return breadth_first_search_async<Options>(graph, source, results, options, detail::waiting(env))
+      .get();
 }
 template <class = void>
 bfs_report breadth_first_search(const graph_view& graph, std::int64_t source,
                                 const bfs_arrays& results, const environment& env = {}) {
-  return breadth_first_search(graph, source, results, bfs_options{}, env);
+  return breadth_first_search<detail::default_of<bfs_options>>(graph, source, results, {}, env);
 }
 
 // ---- shortest paths ----
@@ -162,11 +167,11 @@ template <edge_length T = float>
 /// \param results  device arrays of n elements each; null: not computed
 /// \param env      its memory: sssp_scratch_bytes<T>(graph, options), for lengths of type T
 /// \throws std::invalid_argument, unavailable, cuda_error; see Errors above
-template <edge_lengths Weights = std::span<const float>>
+template <edge_lengths Weights = std::span<const float>, class Options = sssp_options>
 async_run<sssp_report> shortest_paths_async(const graph_view& graph, const Weights& weights,
                                             std::int64_t source,
                                             const basic_sssp_arrays<length_in<Weights>>& results,
-                                            const sssp_options& options,
+                                            const std::type_identity_t<Options>& options,
                                             const environment& env = {}) {
   using T = length_in<Weights>;
   const phase_range range("graph: shortest paths");
@@ -188,23 +193,28 @@ async_run<sssp_report> shortest_paths_async(const graph_view& graph, const Weigh
                                             std::int64_t source,
                                             const basic_sssp_arrays<length_in<Weights>>& results,
                                             const environment& env = {}) {
-  return shortest_paths_async(graph, weights, source, results, sssp_options{}, env);
+  return shortest_paths_async<Weights, detail::default_of<sssp_options>>(graph, weights, source,
+                                                                         results, {}, env);
 }
 
 /// Computes the shortest paths from `source` and waits for them: shortest_paths_async() and get().
 /// \param env  its memory: sssp_scratch_bytes<T>(graph, options), for lengths of type T
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
-template <edge_lengths Weights = std::span<const float>>
+template <edge_lengths Weights = std::span<const float>, class Options = sssp_options>
 sssp_report shortest_paths(const graph_view& graph, const Weights& weights, std::int64_t source,
                            const basic_sssp_arrays<length_in<Weights>>& results,
-                           const sssp_options& options, const environment& env = {}) {
-  return shortest_paths_async(graph, weights, source, results, options, detail::waiting(env)).get();
+                           const std::type_identity_t<Options>& options,
+                           const environment& env = {}) {
+  return shortest_paths_async<Weights, Options>(graph, weights, source, results, options,
+                                                detail::waiting(env))
+      .get();
 }
 template <edge_lengths Weights = std::span<const float>>
 sssp_report shortest_paths(const graph_view& graph, const Weights& weights, std::int64_t source,
                            const basic_sssp_arrays<length_in<Weights>>& results,
                            const environment& env = {}) {
-  return shortest_paths(graph, weights, source, results, sssp_options{}, env);
+  return shortest_paths<Weights, detail::default_of<sssp_options>>(graph, weights, source, results,
+                                                                   {}, env);
 }
 
 // ---- connected components ----
@@ -225,11 +235,10 @@ template <class = void>
 ///                    vertex; null: only the number of components is computed
 /// \param env         its memory: components_scratch_bytes(graph, options)
 /// \throws std::invalid_argument, unavailable, cuda_error; see Errors above
-template <class = void>
-async_run<components_report> connected_components_async(const graph_view& graph,
-                                                        std::int32_t* components,
-                                                        const graph_options& options,
-                                                        const environment& env = {}) {
+template <class Options = graph_options>
+async_run<components_report> connected_components_async(
+    const graph_view& graph, std::int32_t* components, const std::type_identity_t<Options>& options,
+    const environment& env = {}) {
   const phase_range range("graph: connected components");
   const auto arrays = detail::graph::check_arguments(graph, components, "components", options);
   detail::graph::union_find search{};
@@ -242,21 +251,23 @@ template <class = void>
 async_run<components_report> connected_components_async(const graph_view& graph,
                                                         std::int32_t* components,
                                                         const environment& env = {}) {
-  return connected_components_async(graph, components, graph_options{}, env);
+  return connected_components_async<detail::default_of<graph_options>>(graph, components, {}, env);
 }
 
 /// Computes the connected components and waits for them: connected_components_async() and get().
 /// \param env  its memory: components_scratch_bytes(graph, options)
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
-template <class = void>
+template <class Options = graph_options>
 components_report connected_components(const graph_view& graph, std::int32_t* components,
-                                       const graph_options& options, const environment& env = {}) {
-  return connected_components_async(graph, components, options, detail::waiting(env)).get();
+                                       const std::type_identity_t<Options>& options,
+                                       const environment& env = {}) {
+  return connected_components_async<Options>(graph, components, options, detail::waiting(env))
+      .get();
 }
 template <class = void>
 components_report connected_components(const graph_view& graph, std::int32_t* components,
                                        const environment& env = {}) {
-  return connected_components(graph, components, graph_options{}, env);
+  return connected_components<detail::default_of<graph_options>>(graph, components, {}, env);
 }
 
 // ---- PageRank ----
@@ -275,9 +286,9 @@ template <class = void>
 /// \param ranks  device array of n elements, whose sum is about 1; null: not computed
 /// \param env    its memory: pagerank_scratch_bytes(graph, options)
 /// \throws std::invalid_argument, unavailable, cuda_error; see Errors above
-template <class = void>
+template <class Options = pagerank_options>
 async_run<pagerank_report> pagerank_async(const graph_view& graph, double* ranks,
-                                          const pagerank_options& options,
+                                          const std::type_identity_t<Options>& options,
                                           const environment& env = {}) {
   const phase_range range("graph: PageRank");
   const auto arrays = detail::graph::check_arguments(graph, ranks, "ranks", options);
@@ -296,20 +307,21 @@ async_run<pagerank_report> pagerank_async(const graph_view& graph, double* ranks
 template <class = void>
 async_run<pagerank_report> pagerank_async(const graph_view& graph, double* ranks,
                                           const environment& env = {}) {
-  return pagerank_async(graph, ranks, pagerank_options{}, env);
+  return pagerank_async<detail::default_of<pagerank_options>>(graph, ranks, {}, env);
 }
 
 /// Computes the PageRank of all vertices and waits for it: pagerank_async() and get().
 /// \param env  its memory: pagerank_scratch_bytes(graph, options)
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
-template <class = void>
-pagerank_report pagerank(const graph_view& graph, double* ranks, const pagerank_options& options,
+template <class Options = pagerank_options>
+pagerank_report pagerank(const graph_view& graph, double* ranks,
+                         const std::type_identity_t<Options>& options,
                          const environment& env = {}) {
-  return pagerank_async(graph, ranks, options, detail::waiting(env)).get();
+  return pagerank_async<Options>(graph, ranks, options, detail::waiting(env)).get();
 }
 template <class = void>
 pagerank_report pagerank(const graph_view& graph, double* ranks, const environment& env = {}) {
-  return pagerank(graph, ranks, pagerank_options{}, env);
+  return pagerank<detail::default_of<pagerank_options>>(graph, ranks, {}, env);
 }
 
 }  // namespace ramify::inline RAMIFY_BUILD

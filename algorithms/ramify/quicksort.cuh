@@ -58,6 +58,8 @@
 ///                A small root takes up to 15 n log2(n) comparisons.
 /// Stable sort    Sort pairs of a key and its index, by a comparator that compares the index last;
 ///                quicksort/README.md has an example.
+/// Compile time   A call without options compiles the default strategy alone. A call with options
+///                compiles both strategies.
 /// Not for        Integers, and floats of 32 bits, in their natural order on a GPU:
 ///                cub::DeviceRadixSort is faster, except for a few 100,000 keys (10^8 u32 keys on
 ///                an H100: 0.69 of the time). For doubles it is slower at every size that was
@@ -76,7 +78,7 @@
 #include <ramify/runtime/detail/started_run.cuh>
 #include <ramify/runtime/phase_range.cuh>
 #include <stdexcept>
-#include <variant>
+#include <type_traits>
 
 namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
@@ -138,18 +140,20 @@ class sort_run final
 };
 
 /// Calls `call` with the type of the sort_run that the options select, by a null pointer to it.
-template <class Key, class Value, class Compare, class Call>
-auto with_strategy(const quicksort_options& options, const Call& call) {
-  if (options.strategy == quicksort_strategy::sample_sort) {
-    return call(static_cast<sort_run<Key, Value, Compare, sample_sort_run>*>(nullptr));
+template <class Key, class Value, class Compare, class Options, class Call>
+auto with_strategy(const Options& options, const Call& call) {
+  if constexpr (!is_default<Options>) {
+    if (options.strategy == quicksort_strategy::binary) {
+      return call(static_cast<sort_run<Key, Value, Compare, binary_run>*>(nullptr));
+    }
   }
-  return call(static_cast<sort_run<Key, Value, Compare, binary_run>*>(nullptr));
+  return call(static_cast<sort_run<Key, Value, Compare, sample_sort_run>*>(nullptr));
 }
 
 /// Starts a sort; see quicksort_pairs_async().
-template <class Key, class Value, class Compare>
+template <class Key, class Value, class Compare, class Options>
 async_run<quicksort_report> start_sort(Key* keys, Value* values, std::size_t n, Compare compare,
-                                       const quicksort_options& options, const environment& env) {
+                                       const Options& options, const environment& env) {
   using arrays = key_value_arrays<Key, Value>;
   validate_in_place(options);
   if (n >> 40 != 0) throw std::invalid_argument("quicksort: n must be less than 2^40");
@@ -182,18 +186,19 @@ namespace ramify::inline RAMIFY_BUILD {
 /// \param compare  returns whether its first argument must come before its second
 /// \param env      its memory: quicksort_scratch_bytes()
 /// \throws std::invalid_argument, unavailable, cuda_error
-template <class Key, class Compare = ascending>
+template <class Key, class Compare = ascending, class Options = quicksort_options>
 detail::run_if<detail::quicksort::argument_types<Key, no_value, Compare>,
                async_run<quicksort_report>>
-quicksort_async(Key* keys, std::size_t n, Compare compare, const quicksort_options& options,
-                const environment& env = {}) {
+quicksort_async(Key* keys, std::size_t n, Compare compare,
+                const std::type_identity_t<Options>& options, const environment& env = {}) {
   if constexpr (detail::quicksort::checked_types<Key, no_value, Compare>::are_valid) {
     return detail::quicksort::start_sort<Key, no_value>(keys, nullptr, n, compare, options, env);
   }
 }
 template <class Key, class Compare = ascending>
 auto quicksort_async(Key* keys, std::size_t n, Compare compare = {}, const environment& env = {}) {
-  return quicksort_async(keys, n, compare, quicksort_options{}, env);
+  return quicksort_async<Key, Compare, detail::default_of<quicksort_options>>(keys, n, compare, {},
+                                                                              env);
 }
 
 /// Starts to sort n keys in place, and moves each value with its key. The memory of the keys and
@@ -204,10 +209,10 @@ auto quicksort_async(Key* keys, std::size_t n, Compare compare = {}, const envir
 /// \param compare  returns whether its first argument must come before its second
 /// \param env      its memory: quicksort_scratch_bytes()
 /// \throws std::invalid_argument, unavailable, cuda_error
-template <class Key, class Value, class Compare = ascending>
+template <class Key, class Value, class Compare = ascending, class Options = quicksort_options>
 detail::run_if<detail::quicksort::argument_types<Key, Value, Compare>, async_run<quicksort_report>>
 quicksort_pairs_async(Key* keys, Value* values, std::size_t n, Compare compare,
-                      const quicksort_options& options, const environment& env = {}) {
+                      const std::type_identity_t<Options>& options, const environment& env = {}) {
   if constexpr (detail::quicksort::checked_types<Key, Value, Compare>::are_valid) {
     return detail::quicksort::start_sort(keys, values, n, compare, options, env);
   }
@@ -215,50 +220,62 @@ quicksort_pairs_async(Key* keys, Value* values, std::size_t n, Compare compare,
 template <class Key, class Value, class Compare = ascending>
 auto quicksort_pairs_async(Key* keys, Value* values, std::size_t n, Compare compare = {},
                            const environment& env = {}) {
-  return quicksort_pairs_async(keys, values, n, compare, quicksort_options{}, env);
+  return quicksort_pairs_async<Key, Value, Compare, detail::default_of<quicksort_options>>(
+      keys, values, n, compare, {}, env);
 }
 
 /// Sorts n keys in place and waits for the sort: quicksort_async() and get().
 /// \param env  its memory: quicksort_scratch_bytes()
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error
-template <class Key, class Compare = ascending>
+template <class Key, class Compare = ascending, class Options = quicksort_options>
 quicksort_report quicksort(Key* keys, std::size_t n, Compare compare,
-                           const quicksort_options& options, const environment& env = {}) {
+                           const std::type_identity_t<Options>& options,
+                           const environment& env = {}) {
   if constexpr (detail::quicksort::checked_types<Key, no_value, Compare>::are_valid) {
-    return quicksort_async(keys, n, compare, options, detail::waiting(env)).get();
+    return quicksort_async<Key, Compare, Options>(keys, n, compare, options, detail::waiting(env))
+        .get();
   }
 }
 template <class Key, class Compare = ascending>
 quicksort_report quicksort(Key* keys, std::size_t n, Compare compare = {},
                            const environment& env = {}) {
-  return quicksort(keys, n, compare, quicksort_options{}, env);
+  return quicksort<Key, Compare, detail::default_of<quicksort_options>>(keys, n, compare, {}, env);
 }
 
 /// Sorts n keys in place, moves each value with its key, and waits for the sort:
 /// quicksort_pairs_async() and get().
 /// \param env  its memory: quicksort_scratch_bytes()
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error
-template <class Key, class Value, class Compare = ascending>
+template <class Key, class Value, class Compare = ascending, class Options = quicksort_options>
 quicksort_report quicksort_pairs(Key* keys, Value* values, std::size_t n, Compare compare,
-                                 const quicksort_options& options, const environment& env = {}) {
+                                 const std::type_identity_t<Options>& options,
+                                 const environment& env = {}) {
   if constexpr (detail::quicksort::checked_types<Key, Value, Compare>::are_valid) {
-    return quicksort_pairs_async(keys, values, n, compare, options, detail::waiting(env)).get();
+    return quicksort_pairs_async<Key, Value, Compare, Options>(keys, values, n, compare, options,
+                                                               detail::waiting(env))
+        .get();
   }
 }
 template <class Key, class Value, class Compare = ascending>
 quicksort_report quicksort_pairs(Key* keys, Value* values, std::size_t n, Compare compare = {},
                                  const environment& env = {}) {
-  return quicksort_pairs(keys, values, n, compare, quicksort_options{}, env);
+  return quicksort_pairs<Key, Value, Compare, detail::default_of<quicksort_options>>(
+      keys, values, n, compare, {}, env);
 }
 
 /// Returns the device memory that a sort of n elements needs, in bytes. Value is no_value for a
 /// sort of keys without values. \throws std::invalid_argument, cuda_error
-template <class Key, class Value = no_value, class Compare = ascending>
+template <class Key, class Value = no_value, class Compare = ascending,
+          class Options = quicksort_options>
 [[nodiscard]] std::size_t quicksort_scratch_bytes(std::size_t n,
-                                                  const quicksort_options& options = {}) {
+                                                  const std::type_identity_t<Options>& options) {
   validate(options);
   return detail::quicksort::with_strategy<Key, Value, Compare>(
       options, [&]<class Run>(const Run*) { return Run::scratch_bytes(n, options); });
+}
+template <class Key, class Value = no_value, class Compare = ascending>
+[[nodiscard]] std::size_t quicksort_scratch_bytes(std::size_t n) {
+  return quicksort_scratch_bytes<Key, Value, Compare, detail::default_of<quicksort_options>>(n, {});
 }
 
 /// Returns launch limits under which a sort of n elements is expected to spill no segment. The

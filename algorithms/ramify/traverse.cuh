@@ -53,6 +53,7 @@
 ///            are both deep and wide; unavailable if the device route is requested without
 ///            -rdc=true, or a graph where there is none; cuda_error, device_launch_error.
 /// Complexity every node is expanded once; at least one sequential step for each level.
+/// Compiling  a call without options compiles the strategy work_sharing alone.
 /// Not for    stored trees (see ramify/rooted_tree.cuh); general graphs, where a node would be
 ///            visited once for each path to it.
 /// Source     work sharing between rounds follows lock-step tree search on SIMD machines (Karypis
@@ -68,17 +69,20 @@
 #include <ramify/traverse/config.hpp>
 #include <ramify/traverse/task_per_node_run.cuh>
 #include <ramify/traverse/work_sharing_run.cuh>
+#include <type_traits>
 
 namespace ramify::detail::traverse::inline RAMIFY_BUILD {
 
 /// Calls `call` with the type of the traversal_run that the options select, by a null pointer to
 /// it.
-template <class Traversal, class Call>
-auto with_strategy(const traverse_options& options, const Call& call) {
-  if (options.strategy == traverse_strategy::work_sharing) {
-    return call(static_cast<traversal_run<Traversal, work_sharing_run<Traversal>>*>(nullptr));
+template <class Traversal, class Options, class Call>
+auto with_strategy(const Options& options, const Call& call) {
+  if constexpr (!is_default<Options>) {
+    if (options.strategy == traverse_strategy::task_per_node) {
+      return call(static_cast<traversal_run<Traversal, task_per_node_run<Traversal>>*>(nullptr));
+    }
   }
-  return call(static_cast<traversal_run<Traversal, task_per_node_run<Traversal>>*>(nullptr));
+  return call(static_cast<traversal_run<Traversal, work_sharing_run<Traversal>>*>(nullptr));
 }
 
 }  // namespace ramify::detail::traverse::inline RAMIFY_BUILD
@@ -103,11 +107,12 @@ namespace ramify::inline RAMIFY_BUILD {
 ///
 /// \param env  its memory: traverse_scratch_bytes()
 /// \throws std::invalid_argument, unavailable, cuda_error
-template <class Node, class Expand, class Visit, class Reduce, class Value>
+template <class Node, class Expand, class Visit, class Reduce, class Value,
+          class Options = traverse_options>
 detail::run_if<detail::traverse::argument_types<Node, Expand, Visit, Reduce, Value>,
                async_run<traverse_result<Value>>>
 traverse_async(const Node& root, const Expand& expand, const Visit& visit, const Reduce& reduce,
-               const Value& identity, const traverse_options& options,
+               const Value& identity, const std::type_identity_t<Options>& options,
                const environment& env = {}) {
   if constexpr (detail::traverse::checked_types<Node, Expand, Visit, Reduce, Value>::are_valid) {
     using traversal = detail::traverse::traversal<Node, Expand, Visit, Reduce, Value>;
@@ -121,7 +126,8 @@ traverse_async(const Node& root, const Expand& expand, const Visit& visit, const
 template <class Node, class Expand, class Visit, class Reduce, class Value>
 auto traverse_async(const Node& root, const Expand& expand, const Visit& visit,
                     const Reduce& reduce, const Value& identity, const environment& env = {}) {
-  return traverse_async(root, expand, visit, reduce, identity, traverse_options{}, env);
+  return traverse_async<Node, Expand, Visit, Reduce, Value, detail::default_of<traverse_options>>(
+      root, expand, visit, reduce, identity, {}, env);
 }
 
 /// Visits all nodes of the tree with this root, waits for the traversal, and returns the reduction:
@@ -129,12 +135,15 @@ auto traverse_async(const Node& root, const Expand& expand, const Visit& visit,
 ///
 /// \param env  its memory: traverse_scratch_bytes()
 /// \throws std::invalid_argument, std::length_error, unavailable, cuda_error, device_launch_error
-template <class Node, class Expand, class Visit, class Reduce, class Value>
+template <class Node, class Expand, class Visit, class Reduce, class Value,
+          class Options = traverse_options>
 traverse_result<Value> traverse(const Node& root, const Expand& expand, const Visit& visit,
                                 const Reduce& reduce, const Value& identity,
-                                const traverse_options& options, const environment& env = {}) {
+                                const std::type_identity_t<Options>& options,
+                                const environment& env = {}) {
   if constexpr (detail::traverse::checked_types<Node, Expand, Visit, Reduce, Value>::are_valid) {
-    return traverse_async(root, expand, visit, reduce, identity, options, detail::waiting(env))
+    return traverse_async<Node, Expand, Visit, Reduce, Value, Options>(
+               root, expand, visit, reduce, identity, options, detail::waiting(env))
         .get();
   }
 }
@@ -142,17 +151,24 @@ template <class Node, class Expand, class Visit, class Reduce, class Value>
 traverse_result<Value> traverse(const Node& root, const Expand& expand, const Visit& visit,
                                 const Reduce& reduce, const Value& identity,
                                 const environment& env = {}) {
-  return traverse(root, expand, visit, reduce, identity, traverse_options{}, env);
+  return traverse<Node, Expand, Visit, Reduce, Value, detail::default_of<traverse_options>>(
+      root, expand, visit, reduce, identity, {}, env);
 }
 
 /// Returns the device memory that a traversal with these types needs, in bytes.
 /// \throws std::invalid_argument, unavailable, cuda_error
-template <class Node, class Expand, class Visit, class Reduce, class Value>
-[[nodiscard]] std::size_t traverse_scratch_bytes(const traverse_options& options = {}) {
+template <class Node, class Expand, class Visit, class Reduce, class Value,
+          class Options = traverse_options>
+[[nodiscard]] std::size_t traverse_scratch_bytes(const std::type_identity_t<Options>& options) {
   using traversal = detail::traverse::traversal<Node, Expand, Visit, Reduce, Value>;
   validate(options);
   return detail::traverse::with_strategy<traversal>(
       options, [&]<class Run>(const Run*) { return Run::scratch_bytes(options); });
+}
+template <class Node, class Expand, class Visit, class Reduce, class Value>
+[[nodiscard]] std::size_t traverse_scratch_bytes() {
+  return traverse_scratch_bytes<Node, Expand, Visit, Reduce, Value,
+                                detail::default_of<traverse_options>>({});
 }
 
 }  // namespace ramify::inline RAMIFY_BUILD

@@ -189,18 +189,20 @@ class search_run final : public basic_search_run<Search> {
 };
 
 /// Starts a run. `arrays` are those of the call; `search` has the arguments of the algorithm.
-template <class Search>
+template <class Search, class Options>
 [[nodiscard]] async_run<typename Search::report_type> start_search(
     const char* name, const std::vector<argument_array>& arrays, const graph_view& graph,
-    const graph_options& options, const Search& search, const environment& env) {
+    const Options& options, const Search& search, const environment& env) {
   const graph_setup setup(name, arrays, graph, options, env);
   if constexpr (!requires { search.source; }) {  // a source is a vertex
     if (graph.vertices() == 0) {
       return run_without_work(setup, typename Search::report_type{}, "there are no vertices");
     }
   }
-  if (has_child_grids(options.strategy)) {
-    return std::make_unique<search_run<Search, true>>(setup, graph, options, search);
+  if constexpr (!is_default<Options>) {
+    if (has_child_grids(options.strategy)) {
+      return std::make_unique<search_run<Search, true>>(setup, graph, options, search);
+    }
   }
   return std::make_unique<search_run<Search, false>>(setup, graph, options, search);
 }

@@ -28,6 +28,14 @@
 
 namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 
+/// The options of a call without options. A call with them compiles only the default strategy.
+template <class Options>
+struct default_of : Options {};
+template <class Options>
+inline constexpr bool is_default = false;
+template <class Options>
+inline constexpr bool is_default<default_of<Options>> = true;
+
 /// A run that has started. It does not move, because chains refer to its members.
 template <class Result>
 class started_run : public pending_run<Result> {
