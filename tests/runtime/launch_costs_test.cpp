@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Launch costs: their file, their measurement, and the route that they select.
 #include <cstdlib>
+#include <filesystem>
 #include <limits>
 #include <ramify/launch_costs.hpp>
 #include <ramify/runtime/detail/launch_costs.cuh>
@@ -191,7 +192,7 @@ BOOST_AUTO_TEST_CASE(an_unwritable_folder_is_ignored) {
   }
   BOOST_TEST(tests::content(work / "file") == "text");
   // If a folder has the name of the file, the folder stays, and no temporary file is left.
-  const auto taken = launch_costs_path(work / "cache", origin);
+  const std::filesystem::path taken = launch_costs_path(work / "cache", origin);
   std::filesystem::create_directories(taken / "in use");
   save_launch_costs(work / "cache", origin, synthetic);
   BOOST_TEST(!load_launch_costs(work / "cache", origin).has_value());
@@ -203,7 +204,7 @@ BOOST_AUTO_TEST_CASE(the_folder_comes_from_the_environment) {
     const scoped_variable a("RAMIFY_CACHE_DIR", own);
     const scoped_variable b("XDG_CACHE_HOME", xdg);
     const scoped_variable c("HOME", home);
-    return launch_costs_folder().string();
+    return launch_costs_folder();
   };
   BOOST_TEST(folder("own", "/xdg", "/home") == "own");
   BOOST_TEST(folder("", "/xdg", "/home") == "/xdg/ramify");

@@ -14,7 +14,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <limits>
 #include <ostream>
 #include <ramify/runtime/report.hpp>
@@ -115,16 +114,16 @@ void write_html(std::ostream& out, const launch_trace& trace, std::string_view t
 /// Writes the trace in the format that the extension of `path` names: .json, .dot, or .html (the
 /// title is the file's stem). Does not access the file `path`. \throws std::ios_base::failure;
 /// std::invalid_argument for another extension
-void write_trace(std::ostream& out, const launch_trace& trace, const std::filesystem::path& path);
+void write_trace(std::ostream& out, const launch_trace& trace, const std::string& path);
 
 /// Writes the file in the format of its extension: .json, .dot, or .html (whose title is the file's
 /// stem). It writes a temporary file and renames it, so an incomplete file never appears.
 /// \throws std::invalid_argument naming the extensions
 /// \throws std::ios_base::failure naming the file
-void write_trace_file(const std::filesystem::path& path, const launch_trace& trace);
+void write_trace_file(const std::string& path, const launch_trace& trace);
 
 /// Checks, before a run, that write_trace_file() supports the extension.
 /// \throws std::invalid_argument naming the extensions
-void check_trace_file(const std::filesystem::path& path);
+void check_trace_file(const std::string& path);
 
 }  // namespace ramify

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
 #include <ramify/runtime/launch_trace.hpp>
 #include <stdexcept>
@@ -34,13 +35,14 @@ const trace_format& format_of(const std::filesystem::path& path) {
 
 }  // namespace
 
-void check_trace_file(const std::filesystem::path& path) { (void)format_of(path); }
+void check_trace_file(const std::string& path) { (void)format_of(path); }
 
-void write_trace(std::ostream& out, const launch_trace& trace, const std::filesystem::path& path) {
+void write_trace(std::ostream& out, const launch_trace& trace, const std::string& path) {
   format_of(path).write(out, trace, path);
 }
 
-void write_trace_file(const std::filesystem::path& path, const launch_trace& trace) {
+void write_trace_file(const std::string& name, const launch_trace& trace) {
+  const std::filesystem::path path(name);
   const trace_format& format = format_of(path);
   const auto fail = [&](std::error_code why) {
     throw std::ios_base::failure("cannot write " + path.string(), why);

@@ -6,9 +6,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <cstdio>
 #include <span>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -25,10 +24,9 @@ void check_field(bool valid, std::string_view field, const Value& value, std::st
   std::string text(field);
   text += " is ";
   if constexpr (std::is_floating_point_v<Value>) {
-    std::ostringstream number;
-    number.precision(12);
-    number << value;  // std::to_string() writes 1e-9 as 0.000000
-    text += number.str();
+    char number[32];  // std::to_string() writes 1e-9 as 0.000000
+    std::snprintf(number, sizeof number, "%.12g", static_cast<double>(value));
+    text += number;
   } else if constexpr (std::is_arithmetic_v<Value>) {
     text += std::to_string(value);
   } else {
@@ -106,7 +104,8 @@ void add_output(std::vector<argument_array>& arrays, const T* array, std::size_t
 inline void check_overlaps(const char* algorithm, std::span<const argument_array> arrays) {
   const auto begins_before_end_of = [](const argument_array& a, const argument_array& b) {
     if (a.data == nullptr || b.data == nullptr) return false;
-    return std::less<const void*>()(a.data, static_cast<const std::byte*>(b.data) + b.bytes);
+    return reinterpret_cast<std::uintptr_t>(a.data) <
+           reinterpret_cast<std::uintptr_t>(b.data) + b.bytes;
   };
   for (auto b = arrays.begin(); b != arrays.end(); ++b) {
     for (auto a = arrays.begin(); a != b; ++a) {

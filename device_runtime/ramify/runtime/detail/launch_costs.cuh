@@ -9,18 +9,17 @@
 
 #if RAMIFY_ON_CUDA && RAMIFY_DEVICE_LAUNCH
 
-#include <chrono>
-#include <fstream>
-#include <iterator>
+#include <sched.h>
+
 #include <map>
 #include <mutex>
 #include <optional>
 #include <ramify/runtime/check.cuh>
+#include <ramify/runtime/detail/host_clock.hpp>
 #include <ramify/runtime/detail/launch_costs_file.hpp>
 #include <ramify/runtime/detail/measure_launch_costs.cuh>
 #include <ramify/runtime/stream.cuh>
 #include <string>
-#include <thread>
 #include <utility>
 
 namespace ramify::detail::runtime::inline RAMIFY_BUILD {
@@ -31,9 +30,7 @@ namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 [[nodiscard]] inline launch_costs_origin current_launch_costs_origin() {
   cudaDeviceProp properties{};
   check(cudaGetDeviceProperties(&properties, current_device()), "querying the device's name");
-  std::ifstream file("/proc/driver/nvidia/version");
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  std::string driver = driver_version_in(text);
+  std::string driver = driver_version_in(beginning_of_file("/proc/driver/nvidia/version"));
   if (driver.empty()) {  // this process cannot read the file
     int version = 0;
     check(cudaDriverGetVersion(&version), "querying the driver's version");
@@ -81,11 +78,10 @@ struct launch_costs_answer {
   }
   // 2. Wait for the stream, but not forever: its work may wait for the calling thread.
   if (is_being_captured(stream)) return {{}, "the stream is being captured"};
-  const auto end = std::chrono::steady_clock::now() +
-                   std::chrono::seconds(std::exchange(here.waited, true) ? 0 : 1);
+  const double end = host_seconds() + (std::exchange(here.waited, true) ? 0 : 1);
   while (is_busy()) {
-    if (std::chrono::steady_clock::now() >= end) return {{}, "the stream is busy"};
-    std::this_thread::yield();
+    if (host_seconds() >= end) return {{}, "the stream is busy"};
+    ::sched_yield();
   }
   // 3. Measure.
   try {

@@ -14,9 +14,9 @@
 #if RAMIFY_ON_CUDA && RAMIFY_DEVICE_LAUNCH
 
 #include <algorithm>
-#include <chrono>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/captured_graph.cuh>
+#include <ramify/runtime/detail/host_clock.hpp>
 #include <ramify/runtime/graph_loop.cuh>
 #include <ramify/runtime/launch.cuh>
 #include <ramify/runtime/launch_costs.hpp>
@@ -101,10 +101,9 @@ inline constexpr double minimum_cost = 0.001;
 /// Returns the microseconds that `work` takes, by the host clock.
 template <class Work>
 [[nodiscard]] double host_microseconds(Work work) {
-  const auto begin = std::chrono::steady_clock::now();
+  const double begin = host_seconds();
   work();
-  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin)
-      .count();
+  return (host_seconds() - begin) * 1e6;
 }
 
 /// The measurements of measure_launch_costs(), in a stream of their own. Call each once, in this

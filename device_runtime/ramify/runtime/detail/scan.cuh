@@ -21,8 +21,9 @@ namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 
 /// Writes offsets[i] = counts[0] + ... + counts[i - 1] for i in [0, n). Asynchronous.
 /// \throws cuda_error
-inline void scan_counts(const std::uint32_t* counts, std::size_t n, std::uint64_t* offsets,
-                        [[maybe_unused]] cudaStream_t stream) {
+template <class = void>
+void scan_counts(const std::uint32_t* counts, std::size_t n, std::uint64_t* offsets,
+                 [[maybe_unused]] cudaStream_t stream) {
 #if RAMIFY_ON_CUDA
   const auto scan = [&](void* scratch, std::size_t& bytes) {
     check(cub::DeviceScan::ExclusiveScan(scratch, bytes, counts, offsets, cuda::std::plus<>(),

@@ -16,7 +16,7 @@
 
 #if RAMIFY_ON_CUDA
 #include <atomic>
-#include <chrono>
+#include <ramify/runtime/detail/host_clock.hpp>
 #include <ramify/runtime/launch.cuh>
 #endif
 
@@ -76,9 +76,9 @@ class seen_memory {
   void wait(cudaStream_t stream) {
 #if RAMIFY_ON_CUDA
     // After a longer wait, or if the device has failed, the driver waits.
-    constexpr std::chrono::milliseconds longest_poll(1);
-    const auto begin = std::chrono::steady_clock::now();
-    while (may_poll_ && std::chrono::steady_clock::now() - begin < longest_poll) {
+    constexpr double longest_poll = 1e-3;  // seconds
+    const double begin = host_seconds();
+    while (may_poll_ && host_seconds() - begin < longest_poll) {
       for (int i = 0; i < 100; ++i) {
         if (std::atomic_ref(memory_[flag_index]).load(std::memory_order_acquire) == last_) return;
       }
