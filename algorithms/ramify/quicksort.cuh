@@ -58,8 +58,8 @@
 ///                A small root takes up to 15 n log2(n) comparisons.
 /// Stable sort    Sort pairs of a key and its index, by a comparator that compares the index last;
 ///                quicksort/README.md has an example.
-/// Compile time   A call without options compiles the default strategy alone. A call with options
-///                compiles both strategies.
+/// Compile time   A call without options compiles the default strategy alone, and one without an
+///                environment no loop in graphs. A call with options compiles both strategies.
 /// Not for        Integers, and floats of 32 bits, in their natural order on a GPU:
 ///                cub::DeviceRadixSort is faster, except for a few 100,000 keys (10^8 u32 keys on
 ///                an H100: 0.69 of the time). For doubles it is slower at every size that was
@@ -96,14 +96,11 @@ struct sort_memory {
   arrays elements;
 };
 
-/// A sort of at least two elements by a strategy, which is sample_sort_run or binary_run.
-template <class Key, class Value, class Compare, template <class, class, class> class Strategy>
-class sort_run final
-    : public device_run<quicksort_report,
-                        sort_memory<Key, Value, Strategy<Key, Value, sort_order<Key, Compare>>>> {
+/// A sort of at least two elements by a strategy: `Strategy` is a sample_sort_run or a binary_run.
+template <class Key, class Value, class Compare, class Strategy>
+class sort_run final : public device_run<quicksort_report, sort_memory<Key, Value, Strategy>> {
   using order = sort_order<Key, Compare>;
-  using strategy_run = Strategy<Key, Value, order>;
-  using base = device_run<quicksort_report, sort_memory<Key, Value, strategy_run>>;
+  using base = device_run<quicksort_report, sort_memory<Key, Value, Strategy>>;
   static_assert(sizeof(typename order::code) == sizeof(Key), "tuning depends on the size of keys");
 
  public:
@@ -112,7 +109,7 @@ class sort_run final
                                                          const key_value_arrays<Key, Value>& data,
                                                          std::size_t n, Compare compare,
                                                          const quicksort_options& options) {
-    strategy_run::make_choices(setup, n, options);
+    Strategy::make_choices(setup, n, options);
     const phase_range range("quicksort: start");
     return std::make_unique<sort_run>(setup, data, n, compare, options);
   }
@@ -142,12 +139,15 @@ class sort_run final
 /// Calls `call` with the type of the sort_run that the options select, by a null pointer to it.
 template <class Key, class Value, class Compare, class Options, class Call>
 auto with_strategy(const Options& options, const Call& call) {
+  using order = sort_order<Key, Compare>;
   if constexpr (!is_default<Options>) {
     if (options.strategy == quicksort_strategy::binary) {
-      return call(static_cast<sort_run<Key, Value, Compare, binary_run>*>(nullptr));
+      using strategy = binary_run<Key, Value, order>;
+      return call(static_cast<sort_run<Key, Value, Compare, strategy>*>(nullptr));
     }
   }
-  return call(static_cast<sort_run<Key, Value, Compare, sample_sort_run>*>(nullptr));
+  using strategy = sample_sort_run<Key, Value, order, may_need_loop<Options>>;
+  return call(static_cast<sort_run<Key, Value, Compare, strategy>*>(nullptr));
 }
 
 /// Starts a sort; see quicksort_pairs_async().
@@ -196,9 +196,14 @@ quicksort_async(Key* keys, std::size_t n, Compare compare,
   }
 }
 template <class Key, class Compare = ascending>
-auto quicksort_async(Key* keys, std::size_t n, Compare compare = {}, const environment& env = {}) {
+auto quicksort_async(Key* keys, std::size_t n, Compare compare, const environment& env) {
   return quicksort_async<Key, Compare, detail::default_of<quicksort_options>>(keys, n, compare, {},
                                                                               env);
+}
+template <class Key, class Compare = ascending>
+auto quicksort_async(Key* keys, std::size_t n, Compare compare = {}) {
+  return quicksort_async<Key, Compare, detail::default_call_of<quicksort_options>>(keys, n, compare,
+                                                                                   {});
 }
 
 /// Starts to sort n keys in place, and moves each value with its key. The memory of the keys and
@@ -218,10 +223,15 @@ quicksort_pairs_async(Key* keys, Value* values, std::size_t n, Compare compare,
   }
 }
 template <class Key, class Value, class Compare = ascending>
-auto quicksort_pairs_async(Key* keys, Value* values, std::size_t n, Compare compare = {},
-                           const environment& env = {}) {
+auto quicksort_pairs_async(Key* keys, Value* values, std::size_t n, Compare compare,
+                           const environment& env) {
   return quicksort_pairs_async<Key, Value, Compare, detail::default_of<quicksort_options>>(
       keys, values, n, compare, {}, env);
+}
+template <class Key, class Value, class Compare = ascending>
+auto quicksort_pairs_async(Key* keys, Value* values, std::size_t n, Compare compare = {}) {
+  return quicksort_pairs_async<Key, Value, Compare, detail::default_call_of<quicksort_options>>(
+      keys, values, n, compare, {});
 }
 
 /// Sorts n keys in place and waits for the sort: quicksort_async() and get().
@@ -237,9 +247,12 @@ quicksort_report quicksort(Key* keys, std::size_t n, Compare compare,
   }
 }
 template <class Key, class Compare = ascending>
-quicksort_report quicksort(Key* keys, std::size_t n, Compare compare = {},
-                           const environment& env = {}) {
+quicksort_report quicksort(Key* keys, std::size_t n, Compare compare, const environment& env) {
   return quicksort<Key, Compare, detail::default_of<quicksort_options>>(keys, n, compare, {}, env);
+}
+template <class Key, class Compare = ascending>
+quicksort_report quicksort(Key* keys, std::size_t n, Compare compare = {}) {
+  return quicksort<Key, Compare, detail::default_call_of<quicksort_options>>(keys, n, compare, {});
 }
 
 /// Sorts n keys in place, moves each value with its key, and waits for the sort:
@@ -257,10 +270,15 @@ quicksort_report quicksort_pairs(Key* keys, Value* values, std::size_t n, Compar
   }
 }
 template <class Key, class Value, class Compare = ascending>
-quicksort_report quicksort_pairs(Key* keys, Value* values, std::size_t n, Compare compare = {},
-                                 const environment& env = {}) {
+quicksort_report quicksort_pairs(Key* keys, Value* values, std::size_t n, Compare compare,
+                                 const environment& env) {
   return quicksort_pairs<Key, Value, Compare, detail::default_of<quicksort_options>>(
       keys, values, n, compare, {}, env);
+}
+template <class Key, class Value, class Compare = ascending>
+quicksort_report quicksort_pairs(Key* keys, Value* values, std::size_t n, Compare compare = {}) {
+  return quicksort_pairs<Key, Value, Compare, detail::default_call_of<quicksort_options>>(
+      keys, values, n, compare, {});
 }
 
 /// Returns the device memory that a sort of n elements needs, in bytes. Value is no_value for a
@@ -275,7 +293,8 @@ template <class Key, class Value = no_value, class Compare = ascending,
 }
 template <class Key, class Value = no_value, class Compare = ascending>
 [[nodiscard]] std::size_t quicksort_scratch_bytes(std::size_t n) {
-  return quicksort_scratch_bytes<Key, Value, Compare, detail::default_of<quicksort_options>>(n, {});
+  return quicksort_scratch_bytes<Key, Value, Compare, detail::default_call_of<quicksort_options>>(
+      n, {});
 }
 
 /// Returns launch limits under which a sort of n elements is expected to spill no segment. The

@@ -23,17 +23,20 @@
 #include <optional>
 #include <ramify/quicksort/config.hpp>
 #include <ramify/quicksort/sample_sort.cuh>
+#include <ramify/runtime/detail/launch_chain.cuh>
 #include <ramify/runtime/device_context.cuh>
 #include <ramify/runtime/recursion.cuh>
 #include <ramify/runtime/residency.cuh>
 #include <ramify/runtime/run_control.cuh>
+#include <type_traits>
 
 namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
-/// One run of the strategy `sample_sort`.
-template <class Key, class Value, class Compare>
+/// One run of the strategy `sample_sort`. `has_loop` is whether a graph's loop can launch levels.
+template <class Key, class Value, class Compare, bool has_loop>
 class sample_sort_run {
   using context = sample_sort_context<Key, Value, Compare>;
+  using program = std::conditional_t<has_loop, context, without_loop<context>>;
   using tuning = typename context::tuning;
   using code = typename context::code;
   using order = typename context::order;
@@ -124,7 +127,7 @@ class sample_sort_run {
     // If a graph's loop launches more levels, the leaf grid need not finish the sort.
     const bool completes =
         control.needs_completion() && (control.on_device_route() || loop.wanted == flat_loop::host);
-    chain_.emplace(control, context{{}, memory_, buffers, compare, completes}, loop);
+    chain_.emplace(control, program{context{{}, memory_, buffers, compare, completes}}, loop);
     if (control.on_device_route()) {
       // The host launches the first round, whose grids write the state. Kernels launch the others.
       sample_sort_state first{};
@@ -292,7 +295,7 @@ class sample_sort_run {
   }
 
   sample_sort_memory<code> memory_{};
-  std::optional<launch_chain<context>> chain_;
+  std::optional<launch_chain<program>> chain_;
 };
 
 }  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD

@@ -9,6 +9,21 @@
 #include <ramify/runtime/detail/round_launcher.cuh>
 #include <ramify/runtime/graph_loop.cuh>
 
+namespace ramify::detail::runtime::inline RAMIFY_BUILD {
+
+/// A program whose rounds no graph's loop launches. Its grids are those of `Program`.
+template <class Program>
+struct without_loop : Program {
+  void launch_repeated() const = delete;  // hides that of Program
+};
+
+/// Stands for the loops of a program without loops.
+struct no_loops {
+  static void are_complete() {}
+};
+
+}  // namespace ramify::detail::runtime::inline RAMIFY_BUILD
+
 #if RAMIFY_ON_CUDA
 
 #include <optional>

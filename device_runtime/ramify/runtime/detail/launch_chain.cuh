@@ -304,21 +304,24 @@ class launch_chain {
   /// \throws unavailable; cuda_error
   bool put_loop([[maybe_unused]] const state_type& state) {
 #if RAMIFY_ON_CUDA
-    if (is_being_captured(control_->stream())) {
-      require_capturable(loop_, has_loop);
-      loops_.capture(control_->stream(), body_of_loop(state));
-      set_looped_by(flat_loop::graph, "the stream was being captured");
-      return true;
-    }
-    const bool requested = loop_.wanted == flat_loop::graph;
-    try {
-      loops_.launch(control_->stream(), program_.trace.is_on(), body_of_loop(state));
-      set_looped_by(flat_loop::graph,
-                    requested ? loop_.reason : "iterations need no round trips of the host");
-      return true;
-    } catch (const unavailable& e) {
-      if (requested) throw;
-      loop_ = {flat_loop::host, e.what()};
+    const bool captured = is_being_captured(control_->stream());
+    if (captured) require_capturable(loop_, has_loop);
+    if constexpr (has_loop) {
+      if (captured) {
+        loops_.capture(control_->stream(), body_of_loop(state));
+        set_looped_by(flat_loop::graph, "the stream was being captured");
+        return true;
+      }
+      const bool requested = loop_.wanted == flat_loop::graph;
+      try {
+        loops_.launch(control_->stream(), program_.trace.is_on(), body_of_loop(state));
+        set_looped_by(flat_loop::graph,
+                      requested ? loop_.reason : "iterations need no round trips of the host");
+        return true;
+      } catch (const unavailable& e) {
+        if (requested) throw;
+        loop_ = {flat_loop::host, e.what()};
+      }
     }
 #else
     loop_ = choose_loop(loop_.wanted, "flat_loop");
@@ -370,7 +373,7 @@ class launch_chain {
     return [&](const loop_condition& condition, auto& grids) {
       Program flat = without_slots();
       flat.loop = condition;
-      if constexpr (has_loop) flat.launch_repeated(state, grids);
+      flat.launch_repeated(state, grids);
       grids_of_loop_ = grids.launched();
     };
   }
@@ -393,7 +396,7 @@ class launch_chain {
   Program program_;
   loop_choice loop_;
 #if RAMIFY_ON_CUDA
-  chain_loops<Program> loops_;
+  std::conditional_t<has_loop, chain_loops<Program>, no_loops> loops_;
 #endif
   bool completes_ = false;  // see completes_in_stream()
   unsigned grids_of_loop_ = 0;

@@ -14,6 +14,7 @@
 #if RAMIFY_ON_CUDA && RAMIFY_DEVICE_LAUNCH
 
 #include <algorithm>
+#include <optional>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/captured_graph.cuh>
 #include <ramify/runtime/detail/host_clock.hpp>
@@ -87,24 +88,24 @@ __global__ void trial_iteration(Trial* trial, loop_condition loop) {
 
 // ---- the measurements ---------------------------------------------------------------------------
 
-/// Returns the minimum of seven times, measured one after another.
-template <class Measure>
-[[nodiscard]] double minimum_time(Measure measure) {
-  double minimum = measure();
-  for (int i = 0; i < 6; ++i) minimum = std::min(minimum, measure());
-  return minimum;
-}
+// One function puts every sequence into the stream: with a function object for each, nvcc would
+// take a second to compile the measurements.
 
 /// The lower bound of a cost, one nanosecond: on a busy machine a slope may be negative.
 inline constexpr double minimum_cost = 0.001;
 
-/// Returns the microseconds that `work` takes, by the host clock.
-template <class Work>
-[[nodiscard]] double host_microseconds(Work work) {
-  const double begin = host_seconds();
-  work();
-  return (host_seconds() - begin) * 1e6;
-}
+/// The element of a sequence.
+enum class trial_step {
+  host_launch,
+  host_round_trip,
+  device_launch,
+  nested_level,
+  named_level,
+  tail_launch,
+  graph_grid,
+  graph_iteration,
+  making_of_a_loop,  ///< by the host, once
+};
 
 /// The measurements of measure_launch_costs(), in a stream of their own. Call each once, in this
 /// order.
@@ -130,15 +131,8 @@ class launch_cost_trials {
 
   /// 1. Measures launches by the host.
   void measure_host(launch_costs& costs) {
-    costs.host_launch = cost_in([&](unsigned steps) {
-      for (unsigned i = 0; i < steps; ++i) launch_nothing();
-    });
-    costs.host_round_trip = cost_in([&](unsigned steps) {
-      for (unsigned i = 0; i < steps; ++i) {
-        launch_nothing();
-        static_cast<void>(read_back(&trial_->iterations_left, stream_, "reading a value"));
-      }
-    });
+    costs.host_launch = cost_of(trial_step::host_launch);
+    costs.host_round_trip = cost_of(trial_step::host_round_trip);
   }
 
   /// 2. Measures launches by kernels. It acquires the slots of the longest sequence once.
@@ -153,45 +147,27 @@ class launch_cost_trials {
                         " free launch slots, of a pending-launch limit of " +
                         std::to_string(limit));
     }
-    costs.device_launch = cost_in([&](unsigned steps) {
-      check_launch(launch(trial_sequence<launch_trial>, {1, 1}, stream_, trial_, steps));
-    });
-    costs.nested_level = cost_of_chain(trial_stream::fire_and_forget);
-    costs.named_level = cost_of_chain(trial_stream::named);
-    costs.tail_launch = cost_of_chain(trial_stream::tail);
+    costs.device_launch = cost_of(trial_step::device_launch);
+    costs.nested_level = cost_of(trial_step::nested_level);
+    costs.named_level = cost_of(trial_step::named_level);
+    costs.tail_launch = cost_of(trial_step::tail_launch);
     read_trial().status.check_launches();
   }
 
   /// 3. Measures grids in a captured graph.
   void measure_graph(launch_costs& costs) {
-    const auto graph_of = [&](unsigned grids) {
-      const auto put = [&] {
-        for (unsigned i = 0; i < grids; ++i) launch_nothing();
-      };
-      return captured_graph(stream_, put, cudaStreamCaptureModeRelaxed);
-    };
-    const captured_graph few = graph_of(short_sequence);
-    const captured_graph many = graph_of(long_sequence);
-    costs.graph_grid =
-        cost_in([&](unsigned steps) { (steps == short_sequence ? few : many).launch(stream_); });
+    few_grids_ = graph_of(short_sequence);
+    many_grids_ = graph_of(long_sequence);
+    costs.graph_grid = cost_of(trial_step::graph_grid);
   }
 
   /// 4. Measures graph loops. If the driver does not support them, their costs stay 0.
   void measure_graph_loop(launch_costs& costs) {
     if (!graph_loop_obstacle().empty()) return;
-    const auto make_loop = [&] {
-      return graph_loop([&](cudaStream_t into, const loop_condition& condition) {
-        check_launch(launch(trial_iteration<launch_trial>, {1, 1}, into, trial_, condition));
-      });
-    };
     try {
-      const graph_loop loop = make_loop();
-      costs.graph_iteration = cost_in([&](unsigned steps) {
-        check_launch(launch(trial_set_iterations<launch_trial>, {1, 1}, stream_, trial_, steps));
-        loop.launch(stream_);
-      });
-      costs.graph_loop = minimum_time(
-          [&] { return host_microseconds([&] { const graph_loop made = make_loop(); }); });
+      loop_ = make_loop();
+      costs.graph_iteration = cost_of(trial_step::graph_iteration);
+      costs.graph_loop = minimum_time(trial_step::making_of_a_loop, 1);
     } catch (const unavailable&) {  // the driver does not support loops after all
       costs.graph_iteration = 0;
       costs.graph_loop = 0;
@@ -210,31 +186,76 @@ class launch_cost_trials {
   void launch_nothing() {
     check_launch(launch(trial_nothing<launch_trial>, {1, 1}, stream_, trial_));
   }
+  void launch_chain(unsigned steps, trial_stream into) {
+    check_launch(launch(trial_chain<launch_trial>, {1, 1}, stream_, trial_, steps, into));
+  }
 
   [[nodiscard]] launch_trial read_trial() {
     return read_back(trial_, stream_, "reading the state of the measurement");
   }
 
-  /// Returns the cost of one step, where sequence(n) puts n steps into the stream.
-  template <class Sequence>
-  [[nodiscard]] double cost_in(Sequence sequence) {
-    const auto time_of = [&](unsigned steps) {
-      return host_microseconds([&] {
-        sequence(steps);
-        own_.synchronize();
-      });
+  [[nodiscard]] captured_graph graph_of(unsigned grids) {
+    const auto put = [&] {
+      for (unsigned i = 0; i < grids; ++i) launch_nothing();
     };
-    static_cast<void>(time_of(short_sequence));  // warm-up: first launches take longer
-    static_cast<void>(time_of(long_sequence));
-    const double of_long = minimum_time([&] { return time_of(long_sequence); });
-    const double of_short = minimum_time([&] { return time_of(short_sequence); });
-    return std::max((of_long - of_short) / (long_sequence - short_sequence), minimum_cost);
+    return captured_graph(stream_, put, cudaStreamCaptureModeRelaxed);
+  }
+  [[nodiscard]] graph_loop make_loop() {
+    return graph_loop([&](cudaStream_t into, const loop_condition& condition) {
+      check_launch(launch(trial_iteration<launch_trial>, {1, 1}, into, trial_, condition));
+    });
   }
 
-  [[nodiscard]] double cost_of_chain(trial_stream into) {
-    return cost_in([&](unsigned steps) {
-      check_launch(launch(trial_chain<launch_trial>, {1, 1}, stream_, trial_, steps, into));
-    });
+  /// Puts a sequence into the stream.
+  void put(trial_step step, unsigned steps) {
+    switch (step) {
+      case trial_step::host_launch:
+        for (unsigned i = 0; i < steps; ++i) launch_nothing();
+        break;
+      case trial_step::host_round_trip:
+        for (unsigned i = 0; i < steps; ++i) {
+          launch_nothing();
+          static_cast<void>(read_back(&trial_->iterations_left, stream_, "reading a value"));
+        }
+        break;
+      case trial_step::device_launch:
+        check_launch(launch(trial_sequence<launch_trial>, {1, 1}, stream_, trial_, steps));
+        break;
+      case trial_step::nested_level: launch_chain(steps, trial_stream::fire_and_forget); break;
+      case trial_step::named_level: launch_chain(steps, trial_stream::named); break;
+      case trial_step::tail_launch: launch_chain(steps, trial_stream::tail); break;
+      case trial_step::graph_grid:
+        (steps == short_sequence ? few_grids_ : many_grids_)->launch(stream_);
+        break;
+      case trial_step::graph_iteration:
+        check_launch(launch(trial_set_iterations<launch_trial>, {1, 1}, stream_, trial_, steps));
+        loop_->launch(stream_);
+        break;
+      case trial_step::making_of_a_loop: static_cast<void>(make_loop()); break;
+    }
+  }
+
+  /// Returns the microseconds that a sequence takes, by the host clock.
+  [[nodiscard]] double time_of(trial_step step, unsigned steps) {
+    const double begin = host_seconds();
+    put(step, steps);
+    if (step != trial_step::making_of_a_loop) own_.synchronize();
+    return (host_seconds() - begin) * 1e6;
+  }
+  /// Returns the minimum of seven times, measured one after another.
+  [[nodiscard]] double minimum_time(trial_step step, unsigned steps) {
+    double minimum = time_of(step, steps);
+    for (int i = 0; i < 6; ++i) minimum = std::min(minimum, time_of(step, steps));
+    return minimum;
+  }
+
+  /// Returns the cost of one step.
+  [[nodiscard]] double cost_of(trial_step step) {
+    static_cast<void>(time_of(step, short_sequence));  // warm-up: first launches take longer
+    static_cast<void>(time_of(step, long_sequence));
+    const double of_long = minimum_time(step, long_sequence);
+    const double of_short = minimum_time(step, short_sequence);
+    return std::max((of_long - of_short) / (long_sequence - short_sequence), minimum_cost);
   }
 
   relaxed_capture_scope nothing_captured_;  // these calls concern only streams created here
@@ -243,6 +264,9 @@ class launch_cost_trials {
   device_buffer<launch_trial> memory_{1, stream_};
   launch_trial* trial_ = memory_.data();
   slot_lease lease_;
+  std::optional<captured_graph> few_grids_;
+  std::optional<captured_graph> many_grids_;
+  std::optional<graph_loop> loop_;
 };
 
 /// Measures the launch costs of the current device.

@@ -36,6 +36,17 @@ inline constexpr bool is_default = false;
 template <class Options>
 inline constexpr bool is_default<default_of<Options>> = true;
 
+/// The options of a call that has no environment either: it requests no graph, and no graph
+/// captures it. A call with them need not compile a graph's loop.
+template <class Options>
+struct default_call_of : default_of<Options> {};
+template <class Options>
+inline constexpr bool is_default<default_call_of<Options>> = true;
+template <class Options>
+inline constexpr bool may_need_loop = true;
+template <class Options>
+inline constexpr bool may_need_loop<default_call_of<Options>> = false;
+
 /// A run that has started. It does not move, because chains refer to its members.
 template <class Result>
 class started_run : public pending_run<Result> {
