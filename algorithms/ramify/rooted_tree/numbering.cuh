@@ -12,7 +12,9 @@
 
 namespace ramify::detail::rooted_tree::inline RAMIFY_BUILD {
 
-/// The numbering of a forest of at least one node.
+/// The numbering of a forest of at least one node. (A template, so that only a call compiles the
+/// kernels.)
+template <class = void>
 class tree_numbering {
  public:
   /// If `needs_ranges`, preorder and subtree sizes are computed even if they are not requested.

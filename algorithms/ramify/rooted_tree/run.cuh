@@ -108,7 +108,7 @@ struct tree_parts {
     if (for_folding.size() > memory.size()) memory = for_folding;
   }
 
-  tree_numbering numbering;
+  tree_numbering<> numbering;
   tree_folding<T, Combine> folding;
 };
 
