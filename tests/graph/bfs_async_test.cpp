@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(what_a_graph_cannot_capture_is_refused) {
   BOOST_CHECK_EXCEPTION(capture({}), std::invalid_argument, names("environment.memory is empty"));
   BOOST_CHECK_EXCEPTION(
       capture({.memory = memory, .route = route::flat, .flat_loop = flat_loop::host}),
-      ramify::unavailable, names("a graph cannot capture steps that the host launches"));
+      ramify::unavailable, names("a graph cannot capture rounds that the host launches"));
 }
 
 #endif

@@ -235,7 +235,7 @@ BOOST_AUTO_TEST_CASE(a_capture_that_is_not_possible_is_refused) {
   BOOST_CHECK_EXCEPTION(capture(ramify::flat_loop::automatic, {}), std::invalid_argument,
                         names("environment.memory is empty"));
   BOOST_CHECK_EXCEPTION(capture(ramify::flat_loop::host, memory), ramify::unavailable,
-                        names("cannot capture steps that the host launches"));
+                        names("cannot capture rounds that the host launches"));
 }
 
 #endif

@@ -288,7 +288,7 @@ BOOST_DATA_TEST_CASE(a_captured_sort_whose_host_launches_levels_is_refused, data
     return make_input<key>(distribution::uniform, 200'000, s);
   };
   BOOST_CHECK_EXCEPTION(expect_captured_sorts(call, make), ramify::unavailable,
-                        names("a graph cannot capture steps"));
+                        names("a graph cannot capture rounds"));
 }
 #endif
 

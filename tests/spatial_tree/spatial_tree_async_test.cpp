@@ -340,7 +340,7 @@ BOOST_AUTO_TEST_CASE(a_capture_that_is_not_possible_is_refused) {
                             .route = route::flat,
                             .flat_loop = ramify::flat_loop::host};
   BOOST_CHECK_EXCEPTION(capture(by_host), ramify::unavailable,
-                        names("cannot capture steps that the host launches"));
+                        names("cannot capture rounds that the host launches"));
 }
 
 BOOST_AUTO_TEST_CASE(a_graph_cannot_capture_a_query_that_waits) {
