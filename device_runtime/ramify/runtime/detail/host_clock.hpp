@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The clock of the host, without <chrono>, which takes nvcc long to compile. Plain C++.
+/// The clock of the host, without `<chrono>`, which takes nvcc long to compile. Plain C++.
 
 #include <ctime>
 
