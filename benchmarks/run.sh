@@ -66,7 +66,11 @@ for name in "${names[@]}"; do
   fi
 done
 
-benchmarks/headlines.sh | benchmarks/put_table.sh benchmarks/README.md headlines
+if table=$(benchmarks/headlines.sh); then
+  printf '%s\n\n' "$table" | benchmarks/put_table.sh benchmarks/README.md headlines
+else
+  failed+=(headlines)
+fi
 
 python=$(PATH=/usr/bin:$PATH command -v python3 || true) # Debian's Python finds Debian's packages
 if [ -n "$python" ] && "$python" -c 'import matplotlib' 2>/dev/null; then

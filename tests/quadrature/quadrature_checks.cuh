@@ -67,7 +67,8 @@ class any_integrand {
       : call_([](const std::byte* bytes, const quadrature_point<d>& p) {
           return double((*reinterpret_cast<const Integrand*>(bytes))(p));
         }) {
-    static_assert(std::is_trivially_copyable_v<Integrand> && sizeof f <= sizeof bytes_);
+    static_assert(std::is_trivially_copyable_v<Integrand> && sizeof f <= sizeof bytes_ &&
+                  alignof(Integrand) <= alignof(double));
     std::memcpy(bytes_, &f, sizeof f);
   }
   double operator()(const quadrature_point<d>& p) const { return call_(bytes_, p); }

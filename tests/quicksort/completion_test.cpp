@@ -79,7 +79,7 @@ void expect_complete_with_few_slots(distribution d, std::uint64_t seed) {
       const auto report =
           expect_complete(input, call_for(quicksort_strategy::sample_sort, route::device));
       BOOST_TEST(report.host_grids == grids_of_host);
-      if (left < 5) {  // too few for a step, so the chain stops after the root
+      if (left < 5) {  // too few for a round, so the chain stops after the root
         BOOST_TEST(report.child_grids == 0u);
         BOOST_TEST(report.spilled_tasks == 1u);
         BOOST_TEST(report.merge_sorted_segments > 0u);

@@ -18,8 +18,8 @@ namespace tests::inline RAMIFY_BUILD {
 namespace chains {
 namespace {
 
-/// A chain of `steps` phases, all of which the host can launch ahead. A grid whose phase is not due
-/// ends at once. If `stateless`, finish() only waits.
+/// A chain of `rounds` phases, all of which the host can launch ahead. A grid whose phase is not
+/// due ends at once. If `stateless`, finish() only waits.
 template <bool stateless>
 struct ahead_program : chain_link {
   using state_type = unsigned;  // phases that are complete
@@ -28,12 +28,12 @@ struct ahead_program : chain_link {
 
   unsigned* state;
 
-  [[nodiscard]] __host__ __device__ bool finished(unsigned done) const { return done == steps; }
+  [[nodiscard]] __host__ __device__ bool finished(unsigned done) const { return done == rounds; }
   [[nodiscard]] __host__ __device__ bool repeats(unsigned) const { return false; }
   [[nodiscard]] __host__ __device__ unsigned slots_of(unsigned) const { return 1; }
   [[nodiscard]] bool is_complete_ahead() const { return true; }
   [[nodiscard]] bool has_no_state() const { return stateless; }
-  [[nodiscard]] static bool expects(unsigned, unsigned next) { return next < steps; }
+  [[nodiscard]] static bool expects(unsigned, unsigned next) { return next < rounds; }
   template <class Row>
   __host__ __device__ void phase_table(unsigned due, Row& row) const;
   template <class Grids>
@@ -72,7 +72,7 @@ unsigned run_ahead() {
   chain.start();
   BOOST_TEST(chain.completes_in_stream());
   BOOST_TEST(!chain.finish());
-  BOOST_TEST(control.report().host_grids == steps);
+  BOOST_TEST(control.report().host_grids == rounds);
   return download(state)[0];
 }
 
@@ -138,7 +138,7 @@ using namespace tests::chains;
 BOOST_AUTO_TEST_SUITE(chain_completion)
 
 BOOST_AUTO_TEST_CASE(a_chain_without_state_reads_no_status) {
-  BOOST_TEST(run_ahead<true>() == steps);
+  BOOST_TEST(run_ahead<true>() == rounds);
   // Negative control: a chain with a state reads the status, which is wrong.
   BOOST_CHECK_THROW(static_cast<void>(run_ahead<false>()), std::exception);
 }
@@ -159,11 +159,11 @@ BOOST_AUTO_TEST_CASE(the_executor_leaves_a_chain_to_finish) {
 }
 #else
 
-// Slots are taken before the chain begins, or by the end of its fifth step.
+// Slots are taken before the chain begins, or by the end of its fifth round.
 BOOST_AUTO_TEST_CASE(a_loop_launches_what_found_no_slots) {
   for (const unsigned exhausted_after : {0u, 5u}) {
     for (const completion until : {completion::in_stream, completion::by_get}) {
-      BOOST_TEST_CONTEXT("no slots after step " << exhausted_after << ", " << to_string(until)) {
+      BOOST_TEST_CONTEXT("no slots after round " << exhausted_after << ", " << to_string(until)) {
         for_each_program([&]<class Program>(Program*) {
           const launch_limits limits({.pending_launches = 2048});
           fixture<Program> memory(
@@ -213,9 +213,9 @@ BOOST_AUTO_TEST_CASE(flat_grids_launch_what_found_no_slots) {
       chain.start();
       const bool in_stream = until == completion::in_stream;
       BOOST_TEST(chain.completes_in_stream() == in_stream);
-      BOOST_TEST(download(state)[0] == (in_stream ? steps : 0u));
+      BOOST_TEST(download(state)[0] == (in_stream ? rounds : 0u));
       BOOST_TEST(chain.finish() == !in_stream);
-      BOOST_TEST(download(state)[0] == steps);
+      BOOST_TEST(download(state)[0] == rounds);
     }
   }
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// A launch chain whose steps count their grids and blocks, in all kinds of programs. Its kernels
+/// A launch chain whose rounds count their grids and blocks, in all kinds of programs. Its kernels
 /// are templates, so several sources of a program may include it.
 
 #include <boost/test/unit_test.hpp>
@@ -21,17 +21,17 @@ namespace chains {
 
 using namespace ramify::detail::runtime;
 
-constexpr unsigned steps = 12;
+constexpr unsigned rounds = 12;
 constexpr unsigned width = 5;
 
-/// The state that a step passes to the next one.
+/// The state that a round passes to the next one.
 struct counts {
-  unsigned done;   ///< steps that are complete
-  unsigned lanes;  ///< of the due step: width + done % 3 blocks
+  unsigned done;   ///< rounds that are complete
+  unsigned lanes;  ///< of the due round: width + done % 3 blocks
 };
 
-/// Each step has the grids `visit`, which counts its blocks, and `check_and_end`, which checks the
-/// counts and ends the step. A step that launch_round() launches also has the grid `visit_aside`,
+/// Each round has the grids `visit`, which counts its blocks, and `check_and_end`, which checks the
+/// counts and ends the round. A round that launch_round() launches also has the grid `visit_aside`,
 /// which runs in no order with the others.
 template <chain_join how, bool bounded>
 struct program : chain_link {
@@ -40,12 +40,12 @@ struct program : chain_link {
   static constexpr bool releases_slots = bounded;
 
   counts* state;
-  unsigned* visits;  ///< steps * 2 * width
-  unsigned* aside;   ///< steps
+  unsigned* visits;  ///< rounds * 2 * width
+  unsigned* aside;   ///< rounds
   unsigned* errors;
   unsigned last;
   unsigned exhausted_after =
-      0;  ///< the end of this step on the device route takes all slots; 0: none
+      0;  ///< the end of this round on the device route takes all slots; 0: none
 
   [[nodiscard]] __host__ __device__ bool finished(const counts& now) const {
     return now.done == last;
@@ -70,10 +70,10 @@ __global__ void visit(Program program, unsigned blocks) {
 }
 
 template <class Program>
-__global__ void visit_aside(Program program, unsigned step) {
+__global__ void visit_aside(Program program, unsigned round) {
   const traced here(program.trace, __func__);
   program.release_slot();
-  if (threadIdx.x == 0) atomicAdd(&program.aside[step], 1u);
+  if (threadIdx.x == 0) atomicAdd(&program.aside[round], 1u);
 }
 
 template <bool launches, class Program>
@@ -81,7 +81,7 @@ __global__ void check_and_end(Program program) {
   const traced here(program.trace, __func__);
   program.release_slot();
   const counts now = *program.state;
-  // The grid before this one in the step is complete.
+  // The grid before this one in the round is complete.
   if (threadIdx.x < now.lanes &&
       load_relaxed(program.visits[now.done * 2 * width + threadIdx.x]) == 0) {
     atomicAdd(program.errors, 1u);
@@ -120,7 +120,7 @@ struct request {
   route taken = route::device;
   flat_loop loop = flat_loop::host;
   std::size_t limit = 2048;
-  unsigned last = steps;
+  unsigned last = rounds;
   completion until = completion::by_get;
   unsigned exhausted_after = 0;
 };
@@ -142,7 +142,7 @@ inline run_choices choices_of(const request& how, cudaStream_t stream = nullptr)
           .choice = choose_route(how.taken, how.limit, 1, {route::flat, "automatic"})};
 }
 
-/// The memory of a chain, and what its steps have done.
+/// The memory of a chain, and what its rounds have done.
 template <class Program>
 struct fixture {
   explicit fixture(const request& how)
@@ -166,16 +166,17 @@ struct fixture {
     chain.start();
   }
 
-  /// Returns whether each step ran `times` times, with all its blocks.
-  [[nodiscard]] bool ran(unsigned times, bool has_aside, unsigned last = steps) const {
+  /// Returns whether each round ran `times` times, with all its blocks.
+  [[nodiscard]] bool ran(unsigned times, bool has_aside, unsigned last = rounds) const {
     const auto seen = download(visits);
     const auto beside = download(aside);
     bool right = download(errors)[0] == 0;
-    for (unsigned step = 0; step < steps; ++step) {
-      const unsigned wanted = step < last ? times : 0;
-      right = right && (!has_aside || beside[step] == wanted);
+    for (unsigned round = 0; round < rounds; ++round) {
+      const unsigned wanted = round < last ? times : 0;
+      right = right && (!has_aside || beside[round] == wanted);
       for (unsigned block = 0; block < 2 * width; ++block) {
-        right = right && seen[step * 2 * width + block] == (block < width + step % 3 ? wanted : 0);
+        right =
+            right && seen[round * 2 * width + block] == (block < width + round % 3 ? wanted : 0);
       }
     }
     return right;
@@ -183,14 +184,14 @@ struct fixture {
 
   device_buffer<std::byte> status{run_control::scratch_bytes, nullptr};
   device_buffer<counts> state = zeros<counts>(1);
-  device_buffer<unsigned> visits = zeros<unsigned>(steps * 2 * width);
-  device_buffer<unsigned> aside = zeros<unsigned>(steps);
+  device_buffer<unsigned> visits = zeros<unsigned>(rounds * 2 * width);
+  device_buffer<unsigned> aside = zeros<unsigned>(rounds);
   device_buffer<unsigned> errors = zeros<unsigned>(1);
   run_control control;
   launch_chain<Program> chain;
 };
 
-/// Runs a chain on a route. Returns whether all its steps ran once.
+/// Runs a chain on a route. Returns whether all its rounds ran once.
 template <class Program>
 bool run_chain(route taken) {
   fixture<Program> memory({.taken = taken});

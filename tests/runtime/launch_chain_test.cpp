@@ -43,7 +43,7 @@ using namespace tests::chains;
 
 BOOST_AUTO_TEST_SUITE(launch_chain_of_grids)
 
-BOOST_DATA_TEST_CASE(every_step_runs_once_at_any_limit,
+BOOST_DATA_TEST_CASE(every_round_runs_once_at_any_limit,
                      data::make({1, 16, 32, 160, 2048}) *
                          data::make({ramify::route::device, ramify::route::flat}),
                      limit, taken) {
@@ -51,7 +51,7 @@ BOOST_DATA_TEST_CASE(every_step_runs_once_at_any_limit,
     const auto report = run_once<Program>({.taken = taken, .limit = std::size_t(limit)});
     if (limit == 2048 && taken == ramify::route::device && ramify::device_launch_available) {
       BOOST_TEST(report.taken == ramify::route::device);
-      BOOST_TEST(report.child_grids >= 3u * (steps - 1));
+      BOOST_TEST(report.child_grids >= 3u * (rounds - 1));
       BOOST_TEST(report.spilled_tasks == 0u);
     }
     if (report.taken == ramify::route::flat) BOOST_TEST(report.child_grids == 0u);
@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(every_schedule_gives_the_same_steps,
 
 #if !RAMIFY_ON_CUDA
 // Grids of the user, which take no slots, hold places of the pool during the whole run.
-BOOST_DATA_TEST_CASE(every_step_runs_beside_foreign_grids,
+BOOST_DATA_TEST_CASE(every_round_runs_beside_foreign_grids,
                      data::make({64u, 63u, 62u, 61u, 60u, 55u, 40u}), places) {
   const ramify::cpu::scoped_executor_config config(
       ramify::cpu::parse_executor_config("parallel:1"));
@@ -126,7 +126,7 @@ BOOST_AUTO_TEST_CASE(a_graph_launches_all_steps) {
   for (const auto loop : {ramify::flat_loop::graph, ramify::flat_loop::automatic}) {
     const auto report = run_once<by_last_block>({.taken = ramify::route::flat, .loop = loop});
     BOOST_TEST(report.looped_by == ramify::flat_loop::graph);
-    BOOST_TEST(report.graph_grids == 2u * steps);
+    BOOST_TEST(report.graph_grids == 2u * rounds);
     BOOST_TEST(report.host_grids == 1u);  // it writes the state
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Launch chains whose steps contain a recursion of tasks, and chains that a kernel starts.
+// Launch chains whose rounds contain a recursion of tasks, and chains that a kernel starts.
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
@@ -17,7 +17,8 @@ namespace data = boost::unit_test::data;
 namespace tests::inline RAMIFY_BUILD {
 namespace chains {
 
-// ---- tasks: a recursion that a step contains ----------------------------------------------------
+// ---- tasks: a recursion that a round contains
+// ----------------------------------------------------
 
 struct recursive_state {
   unsigned done;
@@ -62,7 +63,7 @@ struct log_after {
     grids(log_node, {1, 1}, program, node + 100);
   }
 };
-struct end_of_step {
+struct end_of_round {
   template <class Grids>
   __host__ __device__ void operator()(const recursive_program& program, Grids& grids) const {
     grids(end_recursion, {1, 1}, program);
@@ -81,7 +82,7 @@ template <class Grids>
 __host__ __device__ void recursive_program::launch_round(const recursive_state&,
                                                          Grids& grids) const {
   grids.then(*this, log_subtree{1});
-  grids.then(*this, end_of_step{});
+  grids.then(*this, end_of_round{});
 }
 
 /// Runs the program, and checks the order of its grids. Returns the report.
@@ -179,7 +180,7 @@ BOOST_AUTO_TEST_CASE(a_kernel_starts_a_chain_and_its_continuation_runs_after_it)
     const auto values = download(seen);
     BOOST_TEST(values[2] == 1u);
     BOOST_TEST(values[1] == 1u);
-    if (limit == 2048) BOOST_TEST(values[0] == steps);
+    if (limit == 2048) BOOST_TEST(values[0] == rounds);
     BOOST_TEST(slots_in_use() == 0u);
   }
 }

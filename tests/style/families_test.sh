@@ -29,7 +29,7 @@ while IFS= read -r line; do
     has tests/together/$table "<ramify/$family.hpp>" ||
       missing "$family" tests/together/$table "row, because it does not include <ramify/$family.hpp>"
   done
-  if grep -sqE "async_run<.*> [a-z_]*_async\(|async_run<.*> $family" "algorithms/ramify/$family.cuh" &&
+  if grep -sqE "^ *(auto )?[a-z_]+_async\(|async_run<.*> " "algorithms/ramify/$family.cuh" &&
     ! has tests/together/async_calls.cpp "<ramify/$family.cuh>"; then
     missing "$family" tests/together/async_calls.cpp "row, because it does not include <ramify/$family.cuh>"
   fi

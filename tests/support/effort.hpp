@@ -62,8 +62,8 @@ namespace tests {
 }
 
 /// Returns the number of random schedules of the executor to test: 15, or what the environment
-/// variable RAMIFY_RANDOM_SCHEDULES says. Tests that take another input with each schedule have 15
-/// inputs at most. A sanitizer needs only a few, because it sees the same code in all of them.
+/// variable RAMIFY_RANDOM_SCHEDULES says. Tests that take another input with each schedule have as
+/// many inputs. A sanitizer needs only a few, because it sees the same code in all of them.
 [[nodiscard]] inline int random_schedules() {
   if (effort() < 1) return 3;
   const char* const given = std::getenv("RAMIFY_RANDOM_SCHEDULES");

@@ -147,7 +147,8 @@ class phase_run final : public runtime::started_run<amr_report> {
     return result;
   }
 
-  /// Returns the number of steps of a phase for which there are launch slots.
+  /// Returns the number of steps of a phase for which the run may have launch slots. If other runs
+  /// hold them when the phase begins, the host launches its steps and those that follow.
   [[nodiscard]] unsigned batch_limit() const {
     const auto& [mesh, regrid, step] = parts_->options;
     unsigned steps = max_batch;

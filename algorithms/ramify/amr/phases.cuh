@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The phases of a run as steps of a launch chain. The same code launches them from the host and
+/// The phases of a run as rounds of a launch chain. The same code launches them from the host and
 /// from kernels.
 ///
 /// A phase is a sequence of grids, one after another in a stream, whose sizes are known when it

@@ -4,6 +4,7 @@
 /// \file
 /// run_view: the argument that all kernels of a run share, and the link of its launch chain.
 
+#include <cstddef>
 #include <ramify/amr/ghost.cuh>
 #include <ramify/amr/mesh_part.cuh>
 #include <ramify/amr/run_state.cuh>

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <ramify/amr/device_mesh.cuh>
 #include <ramify/cluster/communicator.hpp>
 #include <ramify/distributed_amr/leaf_exchange.cuh>
@@ -17,6 +18,7 @@
 #include <ramify/distributed_amr/value_slots.hpp>
 #include <ramify/runtime/phase_range.cuh>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The launch chains of the graph algorithms. A phase is one grid. A round visits the edges of a
-/// frontier and makes the next frontier.
+/// The launch chains of the graph algorithms. A phase is one grid, which is a round of the chain. A
+/// round of an algorithm visits the edges of a frontier and makes the next frontier.
 ///
 ///     1 check        reads the arrays once, and records the smallest faulty index of each
 ///     2 initialize   writes the algorithm's arrays and the first frontier

@@ -4,6 +4,7 @@
 /// \file
 /// The phases of delta-stepping over vertices (vertex_phases); sssp.cuh describes them.
 
+#include <cstdint>
 #include <ramify/graph/arguments.hpp>
 #include <ramify/graph/buckets.cuh>
 #include <ramify/graph/path_length.cuh>

@@ -21,8 +21,8 @@
 ///     medium  one grid, `evaluate`, whose last block does the rest of the round (round_end.cuh)
 ///     large   four grids
 ///
-/// Each grid is a phase of the launch chain. Join: the last block of each grid launches the next
-/// grid.
+/// Each grid is a phase, which is a round of the launch chain. Join: the last block of each grid
+/// launches the next grid.
 ///
 /// A region's share is the tolerance divided by the number of regions. If no region is over its
 /// share, the sum is within the tolerance. So there is no priority queue: all regions over their

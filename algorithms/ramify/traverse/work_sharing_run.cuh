@@ -19,14 +19,16 @@
 namespace ramify::detail::traverse::inline RAMIFY_BUILD {
 
 /// Returns the launches of eight rounds on each route: a bushy tree of a few million nodes has as
-/// many. On the flat route the host launches the first round and reads the state; a graph's loop
-/// launches the others. A round that the host begins counts as two round trips, because T1 takes
-/// longer with such rounds than on the device route (0.90 and 0.74 ms on an H200).
-[[nodiscard]] inline route_plans work_sharing_plans(bool by_host) {
+/// many. On the flat route the host launches the first `ahead` rounds and reads the state; a
+/// graph's loop launches the others. A round that the host begins counts as two round trips,
+/// because T1 takes longer with such rounds than on the device route (0.90 and 0.74 ms on an H200).
+[[nodiscard]] inline route_plans work_sharing_plans(bool by_host, unsigned ahead) {
   constexpr double rounds = 8;
   const route_plan device{.host_launches = 1, .nested_levels = rounds};
-  const route_plan graph{
-      .host_launches = 1, .host_round_trips = 1, .graph_iterations = rounds - 1, .graph_loops = 1};
+  const route_plan graph{.host_launches = double(ahead),
+                         .host_round_trips = 1,
+                         .graph_iterations = rounds - ahead,
+                         .graph_loops = 1};
   if (by_host) return {{.host_round_trips = 2 * rounds}, device, route::device};
   return {graph, device, route::flat};
 }
@@ -60,7 +62,7 @@ class work_sharing_run {
 
   /// Chooses the route. \throws unavailable, cuda_error
   static void make_choices(run_setup& setup) {
-    setup.choose_route(2, work_sharing_plans(setup.by_host()));
+    setup.choose_route(2, work_sharing_plans(setup.by_host(), rounds_ahead(setup.loop)));
     setup.first_grid_clears = setup.choice.taken == route::flat;
   }
 
@@ -102,11 +104,15 @@ class work_sharing_run {
  protected:
   /// Makes the chain.
   void prepare(run_control& control, const loop_choice& loop, const Traversal& tree) {
-    // A thin round may visit the whole tree, and rounds without work take time.
-    const bool one_by_one = loop.wanted == flat_loop::host || context::may_be_thin;
-    const unsigned rounds_ahead = one_by_one ? 1 : opening_rounds;
-    const context program{{},           {lists_[0], lists_[1]},      state_, totals, sizes_, boxes_,
-                          rounds_ahead, control.first_grid_clears(), tree};
+    const context program{{},
+                          {lists_[0], lists_[1]},
+                          state_,
+                          totals,
+                          sizes_,
+                          boxes_,
+                          rounds_ahead(loop),
+                          control.first_grid_clears(),
+                          tree};
     chain_.emplace(control, program, loop);
   }
 
@@ -122,6 +128,13 @@ class work_sharing_run {
   std::optional<runtime::launch_chain<context>> chain_;
 
  private:
+  /// Returns the flat rounds that the host launches before it first reads the state. A thin round
+  /// may visit the whole tree, and rounds without work take time.
+  static unsigned rounds_ahead(const loop_choice& loop) {
+    const bool one_by_one = loop.wanted == flat_loop::host || context::may_be_thin;
+    return one_by_one ? 1 : opening_rounds;
+  }
+
   /// Returns the sizes that depend only on the current device; `capacity` is 0. They are computed
   /// once per context: a dozen calls of the driver take as long as a traversal of some 1,000 nodes,
   /// and the limits of shared memory that they raise end with the context.

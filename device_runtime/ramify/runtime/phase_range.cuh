@@ -10,39 +10,69 @@
 ///       ...                            // Nsight Systems shows the range and the launches in it
 ///     }
 ///
-/// The compiled interface has the ranges. Code that nvcc compiles has them with -DRAMIFY_NVTX=1:
-/// the headers of NVTX would take a tenth of the time that nvcc takes for a sort. Without a
-/// profiler a range costs a test of a pointer. On the CPU executor it does nothing.
+/// A program has the ranges if at least one of its sources is compiled with -DRAMIFY_NVTX=1; those
+/// of the compiled interface are. (The headers of NVTX would take a tenth of the time that nvcc
+/// takes for a sort.) Without a profiler a range costs the test of two pointers. On the CPU
+/// executor it does nothing.
 
 #include <ramify/runtime/build.hpp>
 
-#if RAMIFY_ON_CUDA && defined(RAMIFY_NVTX) && __has_include(<nvtx3/nvtx3.hpp>)
+#if RAMIFY_ON_CUDA
+
+#if defined(RAMIFY_NVTX) && RAMIFY_NVTX && __has_include(<nvtx3/nvtx3.hpp>)
+
 #include <nvtx3/nvtx3.hpp>
-#define RAMIFY_HAS_NVTX 1
-#else
-#define RAMIFY_HAS_NVTX 0
-#endif
 
-namespace ramify::inline RAMIFY_BUILD {
-
-#if RAMIFY_HAS_NVTX
+namespace ramify::detail::runtime {
 
 /// The domain of Ramify's ranges.
 struct nvtx_domain {
   static constexpr const char* name = "ramify";
 };
 
-/// A range from its construction to the end of its scope. The name must be a string literal.
-using phase_range = nvtx3::scoped_range_in<nvtx_domain>;
+}  // namespace ramify::detail::runtime
+
+extern "C" {
+[[gnu::weak]] void ramify_begin_range(const char* name) {
+  const nvtx3::event_attributes attributes(name);
+  nvtxDomainRangePushEx(nvtx3::domain::get<ramify::detail::runtime::nvtx_domain>(),
+                        attributes.get());
+}
+[[gnu::weak]] void ramify_end_range() {
+  nvtxDomainRangePop(nvtx3::domain::get<ramify::detail::runtime::nvtx_domain>());
+}
+}
 
 #else
 
-class [[nodiscard]] phase_range {
- public:
-  explicit phase_range(const char*) {}
-  ~phase_range() {}
-};
+extern "C" {
+// Null pointers, unless a source of the program defines them.
+[[gnu::weak]] void ramify_begin_range(const char* name);
+[[gnu::weak]] void ramify_end_range();
+}
 
 #endif
+
+#endif
+
+namespace ramify::inline RAMIFY_BUILD {
+
+/// A range from its construction to the end of its scope. The name must be a string literal.
+class [[nodiscard]] phase_range {
+ public:
+#if RAMIFY_ON_CUDA
+  explicit phase_range(const char* name) {
+    if (ramify_begin_range != nullptr) ramify_begin_range(name);
+  }
+  ~phase_range() {
+    if (ramify_end_range != nullptr) ramify_end_range();
+  }
+#else
+  explicit phase_range(const char*) {}
+  ~phase_range() {}
+#endif
+  phase_range(const phase_range&) = delete;
+  phase_range& operator=(const phase_range&) = delete;
+};
 
 }  // namespace ramify::inline RAMIFY_BUILD

@@ -110,8 +110,9 @@ class launch_chain {
   }
 
   /// Puts the chain into the stream. Asynchronous. On the flat route it puts only the rounds there
-  /// that the host launches ahead. If a graph is requested, or if the stream is being captured, a
-  /// graph's loop launches all rounds. If the control needs completion, grids follow that launch
+  /// that the host launches ahead, and, if a graph is requested or captures the stream, a graph's
+  /// loop that launches the others. If a graph is requested and the round of `known` does not
+  /// repeat, finish() makes the loop. If the control needs completion, grids follow that launch
   /// what is left, usually nothing: a loop, or those of launch_rest(). `known` is the host's copy
   /// of the state, from which the sizes of a loop's grids are computed.
   /// \throws unavailable if a loop is necessary and not available; cuda_error

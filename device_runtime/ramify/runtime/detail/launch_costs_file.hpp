@@ -104,9 +104,11 @@ struct launch_costs_origin {
   return text.empty() && are_plausible(costs) ? std::optional(costs) : std::nullopt;
 }
 
-/// Returns the first bytes of a file, at most 4096, which is more than any valid file has. Returns
-/// an empty text if the file cannot be read.
+/// Returns the first bytes of a regular file, at most 4096, which is more than any valid file has.
+/// Returns an empty text if the file cannot be read, or is a pipe, say, whose reader would wait.
 [[nodiscard]] inline std::string beginning_of_file(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
   std::string text(4096, '\0');
   std::FILE* const file = std::fopen(path.c_str(), "rb");
   text.resize(file == nullptr ? 0 : std::fread(text.data(), 1, text.size(), file));

@@ -94,8 +94,8 @@ __global__ void trial_iteration(Trial* trial, loop_condition loop) {
 /// The lower bound of a cost, one nanosecond: on a busy machine a slope may be negative.
 inline constexpr double minimum_cost = 0.001;
 
-/// The element of a sequence.
-enum class trial_step {
+/// What a measurement repeats.
+enum class trial_kind {
   host_launch,
   host_round_trip,
   device_launch,
@@ -104,7 +104,6 @@ enum class trial_step {
   tail_launch,
   graph_grid,
   graph_iteration,
-  making_of_a_loop,  ///< by the host, once
 };
 
 /// The measurements of measure_launch_costs(), in a stream of their own. Call each once, in this
@@ -131,8 +130,8 @@ class launch_cost_trials {
 
   /// 1. Measures launches by the host.
   void measure_host(launch_costs& costs) {
-    costs.host_launch = cost_of(trial_step::host_launch);
-    costs.host_round_trip = cost_of(trial_step::host_round_trip);
+    costs.host_launch = cost_of(trial_kind::host_launch);
+    costs.host_round_trip = cost_of(trial_kind::host_round_trip);
   }
 
   /// 2. Measures launches by kernels. It acquires the slots of the longest sequence once.
@@ -147,10 +146,10 @@ class launch_cost_trials {
                         " free launch slots, of a pending-launch limit of " +
                         std::to_string(limit));
     }
-    costs.device_launch = cost_of(trial_step::device_launch);
-    costs.nested_level = cost_of(trial_step::nested_level);
-    costs.named_level = cost_of(trial_step::named_level);
-    costs.tail_launch = cost_of(trial_step::tail_launch);
+    costs.device_launch = cost_of(trial_kind::device_launch);
+    costs.nested_level = cost_of(trial_kind::nested_level);
+    costs.named_level = cost_of(trial_kind::named_level);
+    costs.tail_launch = cost_of(trial_kind::tail_launch);
     read_trial().status.check_launches();
   }
 
@@ -158,7 +157,7 @@ class launch_cost_trials {
   void measure_graph(launch_costs& costs) {
     few_grids_ = graph_of(short_sequence);
     many_grids_ = graph_of(long_sequence);
-    costs.graph_grid = cost_of(trial_step::graph_grid);
+    costs.graph_grid = cost_of(trial_kind::graph_grid);
   }
 
   /// 4. Measures graph loops. If the driver does not support them, their costs stay 0.
@@ -166,8 +165,8 @@ class launch_cost_trials {
     if (!graph_loop_obstacle().empty()) return;
     try {
       loop_ = make_loop();
-      costs.graph_iteration = cost_of(trial_step::graph_iteration);
-      costs.graph_loop = minimum_time(trial_step::making_of_a_loop, 1);
+      costs.graph_iteration = cost_of(trial_kind::graph_iteration);
+      costs.graph_loop = time_of_making_a_loop();
     } catch (const unavailable&) {  // the driver does not support loops after all
       costs.graph_iteration = 0;
       costs.graph_loop = 0;
@@ -207,54 +206,64 @@ class launch_cost_trials {
   }
 
   /// Puts a sequence into the stream.
-  void put(trial_step step, unsigned steps) {
-    switch (step) {
-      case trial_step::host_launch:
-        for (unsigned i = 0; i < steps; ++i) launch_nothing();
+  void put(trial_kind kind, unsigned count) {
+    switch (kind) {
+      case trial_kind::host_launch:
+        for (unsigned i = 0; i < count; ++i) launch_nothing();
         break;
-      case trial_step::host_round_trip:
-        for (unsigned i = 0; i < steps; ++i) {
+      case trial_kind::host_round_trip:
+        for (unsigned i = 0; i < count; ++i) {
           launch_nothing();
           static_cast<void>(read_back(&trial_->iterations_left, stream_, "reading a value"));
         }
         break;
-      case trial_step::device_launch:
-        check_launch(launch(trial_sequence<launch_trial>, {1, 1}, stream_, trial_, steps));
+      case trial_kind::device_launch:
+        check_launch(launch(trial_sequence<launch_trial>, {1, 1}, stream_, trial_, count));
         break;
-      case trial_step::nested_level: launch_chain(steps, trial_stream::fire_and_forget); break;
-      case trial_step::named_level: launch_chain(steps, trial_stream::named); break;
-      case trial_step::tail_launch: launch_chain(steps, trial_stream::tail); break;
-      case trial_step::graph_grid:
-        (steps == short_sequence ? few_grids_ : many_grids_)->launch(stream_);
+      case trial_kind::nested_level: launch_chain(count, trial_stream::fire_and_forget); break;
+      case trial_kind::named_level: launch_chain(count, trial_stream::named); break;
+      case trial_kind::tail_launch: launch_chain(count, trial_stream::tail); break;
+      case trial_kind::graph_grid:
+        (count == short_sequence ? few_grids_ : many_grids_)->launch(stream_);
         break;
-      case trial_step::graph_iteration:
-        check_launch(launch(trial_set_iterations<launch_trial>, {1, 1}, stream_, trial_, steps));
+      case trial_kind::graph_iteration:
+        check_launch(launch(trial_set_iterations<launch_trial>, {1, 1}, stream_, trial_, count));
         loop_->launch(stream_);
         break;
-      case trial_step::making_of_a_loop: static_cast<void>(make_loop()); break;
     }
   }
 
   /// Returns the microseconds that a sequence takes, by the host clock.
-  [[nodiscard]] double time_of(trial_step step, unsigned steps) {
+  [[nodiscard]] double time_of(trial_kind kind, unsigned count) {
     const double begin = host_seconds();
-    put(step, steps);
-    if (step != trial_step::making_of_a_loop) own_.synchronize();
+    put(kind, count);
+    own_.synchronize();
     return (host_seconds() - begin) * 1e6;
   }
+  /// Returns the microseconds that the host takes to make a loop: the minimum of seven times.
+  [[nodiscard]] double time_of_making_a_loop() {
+    double minimum = 0;
+    for (int i = 0; i < 7; ++i) {
+      const double begin = host_seconds();
+      static_cast<void>(make_loop());
+      const double time = (host_seconds() - begin) * 1e6;
+      minimum = i == 0 ? time : std::min(minimum, time);
+    }
+    return minimum;
+  }
   /// Returns the minimum of seven times, measured one after another.
-  [[nodiscard]] double minimum_time(trial_step step, unsigned steps) {
-    double minimum = time_of(step, steps);
-    for (int i = 0; i < 6; ++i) minimum = std::min(minimum, time_of(step, steps));
+  [[nodiscard]] double minimum_time(trial_kind kind, unsigned count) {
+    double minimum = time_of(kind, count);
+    for (int i = 0; i < 6; ++i) minimum = std::min(minimum, time_of(kind, count));
     return minimum;
   }
 
-  /// Returns the cost of one step.
-  [[nodiscard]] double cost_of(trial_step step) {
-    static_cast<void>(time_of(step, short_sequence));  // warm-up: first launches take longer
-    static_cast<void>(time_of(step, long_sequence));
-    const double of_long = minimum_time(step, long_sequence);
-    const double of_short = minimum_time(step, short_sequence);
+  /// Returns the cost of one repetition.
+  [[nodiscard]] double cost_of(trial_kind kind) {
+    static_cast<void>(time_of(kind, short_sequence));  // warm-up: first launches take longer
+    static_cast<void>(time_of(kind, long_sequence));
+    const double of_long = minimum_time(kind, long_sequence);
+    const double of_short = minimum_time(kind, short_sequence);
     return std::max((of_long - of_short) / (long_sequence - short_sequence), minimum_cost);
   }
 

@@ -22,11 +22,13 @@
 ///     };
 ///
 /// A kernel has the parameters (Program) or (Program, due_type). What is expected after a phase may
-/// be omitted, if only the kernel can decide it. On the device route the table gives the grid that
-/// a kernel launches. On the flat route the host launches the due phase, whose state `known` it has
-/// read, and without another read the expected phases after it, while expects(known, next) is true.
-/// If another phase is due when such a grid runs, the grid must end at once.
+/// be omitted, if only the kernel can decide it. A kernel launches the grid of the due phase. The
+/// host launches the due phase, whose state `known` it has read, and without another read the
+/// expected phases after it, while expects(known, next) is true: on the flat route, and where it
+/// continues a chain of the device route. If another phase is due when such a grid runs, the grid
+/// must end at once.
 
+#include <cassert>
 #include <ramify/runtime/launch.cuh>
 #include <type_traits>
 
@@ -40,12 +42,12 @@ inline constexpr bool lists_phases = requires {
 
 /// Returns what decides the phase of a state.
 template <class Program>
-[[nodiscard]] __host__ __device__ const auto& due_in(const Program& program,
-                                                     const typename Program::state_type& state) {
+[[nodiscard]] __host__ __device__ decltype(auto) due_in(const Program& program,
+                                                        const typename Program::state_type& state) {
   if constexpr (requires { program.due_in(state); }) {
     return program.due_in(state);
   } else {
-    return state;
+    return (state);
   }
 }
 
@@ -93,12 +95,13 @@ __host__ __device__ void launch_phase(const Program& program, const typename Pro
   program.phase_table(due, row);
 }
 
-/// Returns what is expected after the due phase. Requires that the table contains it.
+/// Returns what is expected after the due phase. The row of the phase must state it.
 template <class Program>
 [[nodiscard]] __host__ __device__ typename Program::due_type expected_after(
     const Program& program, const typename Program::due_type& due) {
   finding_row<typename Program::due_type> row;
   program.phase_table(due, row);
+  assert(row.is_found);
   return row.next;
 }
 

@@ -36,8 +36,9 @@ inline constexpr bool is_default = false;
 template <class Options>
 inline constexpr bool is_default<default_of<Options>> = true;
 
-/// The options of a call that has no environment either: it requests no graph, and no graph
-/// captures it. A call with them need not compile a graph's loop.
+/// The options of a call that has no environment either. It requests no graph, and no graph
+/// captures it, because a captured run needs memory of the caller. So it need not compile a graph's
+/// loop.
 template <class Options>
 struct default_call_of : default_of<Options> {};
 template <class Options>
