@@ -18,41 +18,11 @@
 #include <ramify/runtime/build.hpp>
 
 #if RAMIFY_ON_CUDA
-
-#if defined(RAMIFY_NVTX) && RAMIFY_NVTX && __has_include(<nvtx3/nvtx3.hpp>)
-
-#include <nvtx3/nvtx3.hpp>
-
-namespace ramify::detail::runtime {
-
-/// The domain of Ramify's ranges.
-struct nvtx_domain {
-  static constexpr const char* name = "ramify";
-};
-
-}  // namespace ramify::detail::runtime
-
-extern "C" {
-[[gnu::weak]] void ramify_begin_range(const char* name) {
-  const nvtx3::event_attributes attributes(name);
-  nvtxDomainRangePushEx(nvtx3::domain::get<ramify::detail::runtime::nvtx_domain>(),
-                        attributes.get());
-}
-[[gnu::weak]] void ramify_end_range() {
-  nvtxDomainRangePop(nvtx3::domain::get<ramify::detail::runtime::nvtx_domain>());
-}
-}
-
-#else
-
 extern "C" {
 // Null pointers, unless a source of the program defines them.
 [[gnu::weak]] void ramify_begin_range(const char* name);
 [[gnu::weak]] void ramify_end_range();
 }
-
-#endif
-
 #endif
 
 namespace ramify::inline RAMIFY_BUILD {
@@ -76,3 +46,29 @@ class [[nodiscard]] phase_range {
 };
 
 }  // namespace ramify::inline RAMIFY_BUILD
+
+#if RAMIFY_ON_CUDA && defined(RAMIFY_NVTX) && RAMIFY_NVTX && __has_include(<nvtx3/nvtx3.hpp>)
+
+#include <nvtx3/nvtx3.hpp>
+
+namespace ramify::detail::runtime {
+
+/// The domain of Ramify's ranges.
+struct nvtx_domain {
+  static constexpr const char* name = "ramify";
+};
+
+}  // namespace ramify::detail::runtime
+
+extern "C" {
+void ramify_begin_range(const char* name) {
+  const nvtx3::event_attributes attributes(name);
+  nvtxDomainRangePushEx(nvtx3::domain::get<ramify::detail::runtime::nvtx_domain>(),
+                        attributes.get());
+}
+void ramify_end_range() {
+  nvtxDomainRangePop(nvtx3::domain::get<ramify::detail::runtime::nvtx_domain>());
+}
+}
+
+#endif
