@@ -112,7 +112,7 @@ esac
 if [ $level = quick ] && [ $has_gpu = no ]; then
   run quick
   if PATH=$PATH:${CUDA_PATH:-/usr/local/cuda}/bin command -v nvcc >/dev/null; then
-    targets=(--target ramify_facade_common_cuda)
+    targets=(--target ramify_facade_common_cuda ramify_runtime)
     tests=(-R '^(headers[.]together_by_nvcc|consumer[.]nvcc)$')
     run nvcc "${cuda[@]}"
   fi
