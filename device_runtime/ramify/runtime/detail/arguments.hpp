@@ -4,9 +4,9 @@
 /// \file
 /// Checks of the arguments of a call. Plain C++.
 
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -24,9 +24,11 @@ void check_field(bool valid, std::string_view field, const Value& value, std::st
   std::string text(field);
   text += " is ";
   if constexpr (std::is_floating_point_v<Value>) {
-    char number[32];  // std::to_string() writes 1e-9 as 0.000000
-    std::snprintf(number, sizeof number, "%.12g", static_cast<double>(value));
-    text += number;
+    // std::to_string() writes 1e-9 as 0.000000, and obeys the locale of the program.
+    char number[32];
+    const auto end = std::to_chars(number, number + sizeof number, static_cast<double>(value),
+                                   std::chars_format::general, 12);
+    text.append(number, end.ptr);
   } else if constexpr (std::is_arithmetic_v<Value>) {
     text += std::to_string(value);
   } else {
