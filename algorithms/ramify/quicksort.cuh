@@ -72,6 +72,7 @@
 #include <memory>
 #include <ramify/quicksort/argument_types.cuh>
 #include <ramify/quicksort/binary_run.cuh>
+#include <ramify/quicksort/calls.cuh>
 #include <ramify/quicksort/config.hpp>
 #include <ramify/quicksort/order.cuh>
 #include <ramify/quicksort/sample_sort_run.cuh>

@@ -15,6 +15,7 @@
 
 #include "backend_under_test.hpp"
 #include "device_vectors.cuh"
+#include "schedules.hpp"
 
 namespace tests::inline RAMIFY_BUILD {
 namespace chains {
@@ -203,16 +204,6 @@ bool run_chain(route taken) {
 using by_last_block = program<chain_join::last_block, false>;
 using by_bounded_chain = program<chain_join::last_block, true>;
 using by_tail_launch = program<chain_join::tail_launch, false>;
-
-/// Returns the reproducible schedules of the executor.
-[[nodiscard]] inline std::vector<ramify::cpu::executor_config> reproducible_schedules() {
-  std::vector<ramify::cpu::executor_config> configs{{.order = ramify::cpu::schedule::eager},
-                                                    {.order = ramify::cpu::schedule::late}};
-  for (int seed = 0; seed < random_schedules(); ++seed) {
-    configs.push_back({.order = ramify::cpu::schedule::random, .seed = std::uint64_t(seed)});
-  }
-  return configs;
-}
 
 template <class Check>
 void for_each_program(Check check) {

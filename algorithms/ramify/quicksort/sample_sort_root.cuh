@@ -31,7 +31,7 @@ struct root_part_memory {
       : part(static_cast<code*>(memory)),
         ordered(part + max),
         ranks(reinterpret_cast<unsigned*>(static_cast<unsigned char*>(memory) + code_bytes(max))) {}
-  [[nodiscard]] static constexpr std::size_t bytes(std::size_t max) {
+  [[nodiscard]] __host__ __device__ static constexpr std::size_t bytes(std::size_t max) {
     return code_bytes(max) + max * sizeof(unsigned);
   }
 

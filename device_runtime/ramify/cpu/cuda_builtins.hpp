@@ -98,6 +98,10 @@ struct launch_request {
 builtins::cudaError_t submit(launch_request, builtins::cudaStream_t,
                              std::span<const std::span<const std::byte>> arguments);
 
+/// Searches the arguments of a later launch as submit() does. Only a kernel calls it. \throws
+/// rule_violation
+void check_arguments(std::span<const std::span<const std::byte>> arguments);
+
 /// Allows launches of `kernel` with up to `bytes` bytes of dynamic shared memory, as
 /// cudaFuncSetAttribute does on a GPU.
 void allow_shared(const void* kernel, std::size_t bytes);

@@ -232,15 +232,15 @@ void check_device_access(const char* algorithm, const auto& arrays) {
 /// Places arrays of different types in one allocation.
 ///
 /// Use it twice with the same calls: with a null base to compute size(), then with memory of that
-/// size.
+/// size. A kernel may use it for memory that the host has measured.
 class memory_layout {
  public:
-  explicit memory_layout(void* base) : base_(static_cast<std::byte*>(base)) {}
+  __host__ __device__ explicit memory_layout(void* base) : base_(static_cast<std::byte*>(base)) {}
 
   /// Returns the place of the next `count` objects, aligned to `alignment`; null if the base is
   /// null.
   template <class T>
-  T* take(std::size_t count) {
+  __host__ __device__ T* take(std::size_t count) {
     const std::size_t here = size_;
     size_ += (count * sizeof(T) + alignment - 1) / alignment * alignment;
     return base_ == nullptr ? nullptr : reinterpret_cast<T*>(base_ + here);
@@ -248,7 +248,7 @@ class memory_layout {
   /// Returns the next `bytes` bytes, as the scratch memory of a part of the run.
   memory_ref take_scratch(std::size_t bytes) { return {take<std::byte>(bytes), bytes}; }
 
-  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] __host__ __device__ std::size_t size() const { return size_; }
 
   static constexpr std::size_t alignment = memory_ref::alignment;
 

@@ -38,7 +38,8 @@ struct list_heads {
 
 /// Takes the memory of a list of `capacity` tasks. The caller sets the pointers to its counts.
 template <class Task>
-[[nodiscard]] task_list<Task> take_list(memory_layout& memory, std::size_t capacity) {
+[[nodiscard]] __host__ __device__ task_list<Task> take_list(memory_layout& memory,
+                                                            std::size_t capacity) {
   task_list<Task> list{};
   list.tasks = memory.take<Task>(capacity);
   list.first_block = memory.take<unsigned>(capacity);

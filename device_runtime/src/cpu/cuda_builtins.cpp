@@ -30,6 +30,10 @@ cudaError_t submit(launch_request request, cudaStream_t stream,
   return error;
 }
 
+void check_arguments(std::span<const std::span<const std::byte>> arguments) {
+  block::current()->check_arguments(arguments);
+}
+
 void allow_shared(const void* kernel, std::size_t bytes) {
   device::instance().allow_shared(kernel, bytes);
 }

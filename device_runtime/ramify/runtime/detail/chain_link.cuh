@@ -88,7 +88,7 @@ __device__ void launch_on_slots(const Program& program, const typename Program::
   round_launcher grids(progress, 0, Program::join == chain_join::last_block);
   if constexpr (releases_slots<Program>) {
     Program of_round = program;
-    of_round.on_slot = true;
+    of_round.on_slot = !program.keeps_slots;
     launch_round(of_round, state, grids);
     program.slots.release(slots - grids.launched());
   } else {

@@ -34,10 +34,11 @@ struct chain_progress {
 struct chain_link {
   chain_progress* progress = nullptr;
   run_status* status = nullptr;
-  launch_slots slots{};   ///< none on the flat route
-  loop_condition loop{};  ///< of the graph loop that launches the rounds, if one does
-  trace_ticket trace{};   ///< of each grid
-  bool on_slot = false;   ///< this grid was launched on a slot of its own
+  launch_slots slots{};      ///< none on the flat route
+  loop_condition loop{};     ///< of the graph loop that launches the rounds, if one does
+  trace_ticket trace{};      ///< of each grid
+  bool on_slot = false;      ///< this grid was launched on a slot of its own
+  bool keeps_slots = false;  ///< grids do not release their slots: `slots` counts all of the chain
 
   /// Returns true, to all threads of the block, in the last of `blocks` blocks to call it. The
   /// writes of the other blocks are then visible. Every thread of the block must call it.

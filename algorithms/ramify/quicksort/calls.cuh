@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Sorts that kernels call: quicksort_calls, which is their plan in a call_arena, and their
+/// kernels.
+///
+/// A call of few elements is one block, which sorts them in shared memory. There are two kinds of
+/// such blocks: one of the size of a leaf, and one of the size of a long leaf. Calls of a kind that
+/// were kept are sorted by one grid. A call of more elements is a sample_sort, the only one that
+/// needs scratch memory:
+///
+///     begin_sort_call    one thread: launches the first level, whose last block launches the next
+///     sample, count, scatter, copies, leaves    as in a sort that the host starts
+///     end_sort_call      one thread: ends the call
+///
+/// Join: end_sort_call() is a tail launch of begin_sort_call(), so it begins when all levels are
+/// complete. If a level could not be launched, it launches a grid that finishes the sort, and then
+/// itself.
+
+#include <ramify/quicksort/sample_sort_sizes.cuh>
+#include <ramify/runtime/kernel_calls.cuh>
+
+namespace ramify::inline RAMIFY_BUILD {
+
+template <class Key, class Value = no_value, class Compare = ascending>
+class quicksort_calls;
+
+}  // namespace ramify::inline RAMIFY_BUILD
+
+RAMIFY_INT_ARRAY_BOUNDS_BEGIN
+namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
+
+template <class Sorter, class Call>
+__global__ void sort_in_block(Call call, call_ticket ticket, call_batch batch, unsigned max);
+template <class Call>
+__global__ void begin_sort_call(Call call, call_ticket ticket, const typename Call::plan* plan);
+
+/// The scratch memory of a call that is a sample_sort of n elements.
+template <class Context>
+struct sort_call_memory {
+  using arrays = key_value_arrays<typename Context::key, typename Context::value>;
+
+  __host__ __device__ sort_call_memory(memory_layout& layout, position n,
+                                       const sample_sort_sizes& of_device)
+      : progress(layout.take<chain_progress>(1)), slots_in_use(layout.take<unsigned>(1)) {
+    using tuning = typename Context::tuning;
+    sort.root = {0, n};
+    sort.depth_limit = expected_levels<tuning>(n) + 4;
+    sort.sizes = sizes_of_run<Context>(n, of_device);
+    sort.state = layout.take<sample_sort_state>(1);
+    take_arrays<tuning>(sort, layout);
+    elements.keys = layout.take<typename Context::key>(n);
+    if (arrays::has_values) elements.values = layout.take<typename Context::value>(n);
+  }
+
+  chain_progress* progress;
+  unsigned* slots_in_use;  ///< by all levels together; they release none
+  sample_sort_memory<typename Context::code> sort{};
+  arrays elements{};
+};
+
+/// A sort that a kernel has called. start_call.cuh describes its members.
+template <class Key, class Value, class Compare>
+struct sort_call {
+  using plan = quicksort_calls<Key, Value, Compare>;
+  using order = sort_order<Key, Compare>;
+  using context = sample_sort_context<Key, Value, order>;
+  using tuning = typename context::tuning;
+  using leaf_sorter = typename context::leaf_sorter;
+  using long_leaf_sorter = typename context::long_leaf_sorter;
+  static_assert(sizeof(typename order::code) == sizeof(Key), "tuning depends on the size of keys");
+
+  /// The kinds of calls. The first two are those of batches.
+  enum : unsigned { leaf, long_leaf, levels };
+  static constexpr unsigned grids_of_first_level = 3;
+  static constexpr unsigned grids_beside_levels = 2;  ///< begin_sort_call, end_sort_call
+
+  key_value_arrays<Key, Value> data;
+  position n;
+  Compare compare;
+
+  [[nodiscard]] __device__ bool fits(const plan& p) const { return n <= p.max_n(); }
+
+  [[nodiscard]] __device__ call_needs needs(const plan& p) const {
+    if (n < 2) return {0, 0, false, call_needs::no_batch};
+    const unsigned kind = kind_of(p);
+    if (kind != levels) return {1, 1, false, kind};
+    // The last round has only copies and leaves. One level more than expected may be necessary.
+    const unsigned of_levels = (expected_levels<tuning>(n) + 1) * sample_sort_level_grids;
+    return {grids_beside_levels + of_levels, grids_beside_levels + grids_of_first_level, true,
+            call_needs::no_batch};
+  }
+
+  [[nodiscard]] __device__ bool start(const plan& p, const call_ticket& ticket) const {
+    const unsigned kind = kind_of(p);
+    if (kind == levels) {
+      return ticket.calls->conclude(
+          ramify::launch(begin_sort_call<sort_call>, {1, 1}, fire_and_forget(), *this, ticket, &p),
+          "quicksort");
+    }
+    return launch_blocks(p, kind, 1, static_cast<unsigned>(n), ticket, {});
+  }
+
+  /// Launches blocks of a kind, each of which sorts up to `max` elements.
+  [[nodiscard]] __device__ bool launch_blocks(const plan&, unsigned kind, unsigned blocks,
+                                              unsigned max, const call_ticket& ticket,
+                                              const call_batch& batch) const {
+    const auto launch_kind = [&]<class Sorter>(const Sorter*) {
+      const launch_shape shape(blocks, Sorter::threads_of_team, Sorter::bytes(max));
+      return ticket.calls->conclude(ramify::launch(sort_in_block<Sorter, sort_call>, shape,
+                                                   fire_and_forget(), *this, ticket, batch, max),
+                                    "quicksort");
+    };
+    return kind == leaf ? launch_kind(static_cast<const leaf_sorter*>(nullptr))
+                        : launch_kind(static_cast<const long_leaf_sorter*>(nullptr));
+  }
+
+  /// Returns the most elements that a block of a kind sorts.
+  [[nodiscard]] __device__ static unsigned capacity(const plan& p, unsigned kind) {
+    return kind == leaf ? unsigned{leaf_sorter::capacity} : p.sizes().long_leaf;
+  }
+
+  // ---- a sample_sort ----------------------------------------------------------------------------
+
+  /// Writes the state before the first round. Returns the program of the sort.
+  __device__ context write_state(const plan& p, const call_ticket& ticket) const {
+    const context sort = program(p, ticket);
+    memset(static_cast<void*>(sort.progress), 0, sizeof *sort.progress);
+    memset(static_cast<void*>(sort.state), 0, sizeof *sort.state);
+    *sort.slots.in_use = 0;
+    sort.even.push(sort.root, block_count(sort.root, sort.sizes));
+    return sort;
+  }
+  [[nodiscard]] __device__ bool is_complete(const plan& p, const call_ticket& ticket) const {
+    const context sort = program(p, ticket);
+    return sort.finished(*sort.state);
+  }
+  [[nodiscard]] __device__ bool launch_rest(const plan& p, const call_ticket& ticket) const {
+    return launch_rest(program(p, ticket), ticket);
+  }
+  [[nodiscard]] __device__ static bool launch_rest(const context& sort, const call_ticket& ticket) {
+    const auto launched = ramify::launch(
+        sample_sort_leaves<context>,
+        {sort.sizes.blocks, tuning::leaf_threads, sort.sizes.leaf_bytes}, fire_and_forget(), sort,
+        sample_sort_work{work_source::rest}, unsigned{level_on_device});
+    return ticket.calls->conclude(launched, "quicksort");
+  }
+
+ private:
+  [[nodiscard]] __device__ unsigned kind_of(const plan& p) const {
+    return n <= capacity(p, leaf) ? leaf : n <= capacity(p, long_leaf) ? long_leaf : levels;
+  }
+
+  /// Returns the program of the sort, whose levels share the slots of the call that are left.
+  [[nodiscard]] __device__ context program(const plan& p, const call_ticket& ticket) const {
+    memory_layout layout(ticket.scratch());
+    const sort_call_memory<context> memory(layout, n, p.sizes());
+    context sort{{}, memory.sort, {data, memory.elements}, {compare}, true};
+    sort.progress = memory.progress;
+    sort.status = ticket.calls->status;
+    sort.slots.in_use = memory.slots_in_use;
+    if (ticket.slots > grids_beside_levels) sort.slots.allowed = ticket.slots - grids_beside_levels;
+    sort.keeps_slots = true;
+    sort.trace = ticket.trace;
+    return sort;
+  }
+};
+
+/// Sorts the elements of a call with one block, and ends the call. In a batch each block has its
+/// own call, and `call` is any of them. There is shared memory for `max` elements.
+template <class Sorter, class Call>
+__global__ void __maxnreg__(max_registers(Sorter::threads_of_team,
+                                          Call::tuning::leaf_threads / Sorter::threads_of_team))
+    sort_in_block(Call call, call_ticket ticket, call_batch batch, unsigned max) {
+  const traced here(ticket.trace, __func__);
+  const bool of_batch = batch.calls != nullptr;
+  const Call& mine = of_batch ? batch.template call<Call>(blockIdx.x) : call;
+  const auto data = mine.data;
+  const auto count = static_cast<unsigned>(mine.n);
+  const typename Call::order order{mine.compare};
+  auto* const shared = &dynamic_shared<typename Sorter::storage>();
+
+  // 1. Sort. It ends with a barrier.
+  Sorter::sort(block_team<Sorter::threads_of_team, 1>(), Sorter::lay_out(shared, max), data, data,
+               0, count, order);
+
+  // 2. End the call.
+  if (threadIdx.x != 0) return;
+  __threadfence();
+  if (of_batch) {
+    const call_ticket own = batch.ticket(blockIdx.x, ticket.trace);
+    batch.release(blockIdx.x);
+    own.end();
+  } else {
+    ticket.end();
+  }
+}
+
+/// Ends the call of a sample_sort whose levels are complete. If some could not be launched, another
+/// grid finishes the sort first. Launched with one thread.
+template <class Call>
+__global__ void end_sort_call(typename Call::context sort, call_ticket ticket) {
+  const traced here(ticket.trace, __func__);
+  if (sort.finished(*sort.state)) return ticket.end();
+  // Join: the tail launch begins when the grid that finishes the sort is complete. If either cannot
+  // be launched, a drain continues.
+  const bool finishes = Call::launch_rest(sort, ticket);
+  if (finishes) {
+    const auto again = launch(end_sort_call<Call>, {1, 1}, tail_launch(), sort, ticket);
+    if (ticket.calls->conclude(again, __func__)) return;
+  }
+  ticket.keep_unfinished();
+}
+
+/// Begins the call of a sample_sort. Launched with one thread.
+template <class Call>
+__global__ void begin_sort_call(Call call, call_ticket ticket, const typename Call::plan* plan) {
+  const traced here(ticket.trace, __func__);
+  // 1. Write what a drain needs, if launches fail.
+  write_record_of_chunk(call, *plan, ticket);
+  const typename Call::context sort = call.write_state(*plan, ticket);
+  // 2. The end of the call, so that it is certain.
+  const auto end = launch(end_sort_call<Call>, {1, 1}, tail_launch(), sort, ticket);
+  if (!ticket.calls->conclude(end, __func__)) return ticket.keep_unfinished();
+  // 3. The first level.
+  *sort.slots.in_use = sample_sort_level_grids;
+  launch_on_slots(sort, *sort.state, *sort.progress, sample_sort_level_grids, __func__);
+}
+
+}  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD
+
+namespace ramify::inline RAMIFY_BUILD {
+
+/// The plan of a call_arena for calls of quicksort() and quicksort_pairs() by kernels, with keys,
+/// values and comparators of these types.
+template <class Key, class Value, class Compare>
+class quicksort_calls {
+  using call = detail::quicksort::sort_call<Key, Value, Compare>;
+  using context = typename call::context;
+  using tuning = typename context::tuning;
+
+ public:
+  /// The kinds of calls of which one grid does many.
+  static constexpr unsigned batches = 2;
+
+  /// Plans calls of up to `max_n` elements. Calls of more are refused.
+  /// \throws std::invalid_argument if max_n is 2^40 or more
+  explicit quicksort_calls(std::size_t max_n) : max_n_(max_n) {
+    detail::check_field(max_n >> 40 == 0, "quicksort_calls: max_n", max_n, "less than 2^40");
+  }
+
+  /// Asks the current device for the sizes of kernels. The constructor of a call_arena calls it.
+  /// \throws cuda_error
+  void prepare() {
+    sizes_ = detail::quicksort::device_sizes<context>();
+    using sorter = typename call::long_leaf_sorter;
+    static_cast<void>(set_max_dynamic_shared(detail::quicksort::sort_in_block<sorter, call>,
+                                             sorter::bytes(sizes_.long_leaf)));
+  }
+
+  /// Returns the scratch memory of any call, in bytes, after prepare(); 0 if one block sorts it.
+  [[nodiscard]] std::size_t scratch_bytes() const {
+    if (max_n_ <= sizes_.long_leaf) return 0;
+    const auto bytes_for = [&](detail::quicksort::position n) {
+      memory_layout layout(nullptr);
+      static_cast<void>(detail::quicksort::sort_call_memory<context>(layout, n, sizes_));
+      return layout.size();
+    };
+    std::size_t most = bytes_for(max_n_);
+    // Roots below these sizes have numbers of buckets of two bytes, and larger ones of one byte.
+    constexpr detail::quicksort::position bucket = tuning::bucket_size;
+    for (const auto size : {bucket * tuning::leaf_bucket_limit,
+                            bucket * tuning::bucket_limit * tuning::wide_root_limit}) {
+      if (size <= max_n_) most = std::max(most, bytes_for(size - 1));
+    }
+    // The numbers of pieces and of levels do not always rise with n.
+    return most + max_n_ / 16 + (std::size_t{64} << 10);
+  }
+
+  [[nodiscard]] __host__ __device__ std::size_t max_n() const { return max_n_; }
+  /// Returns the sizes of kernels on the device, after prepare().
+  [[nodiscard]] __host__ __device__ const detail::quicksort::sample_sort_sizes& sizes() const {
+    return sizes_;
+  }
+
+  /// Launches a grid for `count` calls that were kept.
+  [[nodiscard]] __device__ bool launch_batch(unsigned kind, unsigned count,
+                                             const detail::call_ticket& ticket,
+                                             const detail::call_batch& batch) const {
+    return batch.template call<call>(0).launch_blocks(*this, kind, count,
+                                                      call::capacity(*this, kind), ticket, batch);
+  }
+
+ private:
+  std::size_t max_n_;
+  detail::quicksort::sample_sort_sizes sizes_{};
+};
+
+/// Sorts n keys in place: quicksort() for a thread of a kernel. It returns without waiting; when
+/// the call is complete, the continuation of `calls` runs.
+///
+/// \param keys     an array of n elements in device memory
+/// \param compare  returns whether its first argument must come before its second
+/// \param calls    a kernel_environment. The plan quicksort_calls<Key, no_value, Compare> is among
+///                 those of its arena.
+template <class Key, class Compare, class Calls>
+requires detail::is_kernel_environment<Calls> __device__ call_status quicksort(Key* keys,
+                                                                               std::size_t n,
+                                                                               Compare compare,
+                                                                               const Calls& calls) {
+  if constexpr (detail::quicksort::checked_types<Key, no_value, Compare>::are_valid) {
+    return detail::start_call(
+        detail::quicksort::sort_call<Key, no_value, Compare>{{keys}, n, compare}, calls);
+  }
+}
+
+/// Sorts n keys in place, and moves each value with its key: quicksort_pairs() for a thread of a
+/// kernel. What quicksort() states holds here, too.
+///
+/// \param calls    a kernel_environment. The plan quicksort_calls<Key, Value, Compare> is among
+///                 those of its arena.
+template <class Key, class Value, class Compare, class Calls>
+requires detail::is_kernel_environment<Calls> __device__ call_status
+quicksort_pairs(Key* keys, Value* values, std::size_t n, Compare compare, const Calls& calls) {
+  if constexpr (detail::quicksort::checked_types<Key, Value, Compare>::are_valid) {
+    return detail::start_call(
+        detail::quicksort::sort_call<Key, Value, Compare>{{keys, values}, n, compare}, calls);
+  }
+}
+
+}  // namespace ramify::inline RAMIFY_BUILD
+RAMIFY_INT_ARRAY_BOUNDS_END

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// The device side of a call_arena: launch slots, chunks of scratch memory, and what is kept.
+///
+/// A thread of a kernel that calls an algorithm never waits. It takes launch slots and, if the call
+/// needs scratch memory, a chunk; then it launches the first grid of the call. If it gets none, it
+/// keeps the call: it writes a *record* and appends the record to a list. drain_calls(), which
+/// follows the calling kernel in the stream, works off the lists (kept_calls.cuh). A continuation
+/// has a record from the beginning, so that it can be kept, too.
+///
+/// Slots        A grid keeps its place in the pending-launch pool until all grids nested in it are
+///              complete. The slots of the arena, which no other run uses, count these places. A
+///              call holds the slots of all its grids from its first launch to its end. The grid
+///              that ends a call launches the continuation, so its place is taken until the
+///              continuation is complete: these two slots are `held` until the next drain. A drain
+///              begins when all that was launched before it is complete, and releases them.
+/// No loss      Each call and each continuation that has not begun is in a record, and each record
+///              is in a list, or belongs to a call that runs. The record of a chunk keeps a call
+///              that could not launch all its grids.
+/// No deadlock  No thread waits for a slot, a chunk or a record. When a drain begins, all slots are
+///              free, and each taken chunk belongs to a call in a list. So each drain starts or
+///              ends at least one call, unless a launch fails.
+/// Nesting      Continuations that call again are nested as deep as there are slots. Then they are
+///              kept, and a drain starts them at the top again.
+
+#include <cstddef>
+#include <ramify/runtime/detail/index_pool.cuh>
+#include <ramify/runtime/grid_trace.cuh>
+#include <ramify/runtime/launch.cuh>
+#include <ramify/runtime/slots.cuh>
+#include <ramify/runtime/status.cuh>
+#include <ramify/runtime/stream.cuh>
+
+namespace ramify::detail::runtime::inline RAMIFY_BUILD {
+
+struct call_state;
+
+/// A call or a continuation that may have to wait.
+struct call_record {
+  static constexpr unsigned capacity = 272;  ///< bytes
+
+  /// Starts the call that the record keeps, and releases the record. Returns false, with nothing
+  /// changed, if slots or memory are missing. `trace` is the ticket of the calling grid. Null for a
+  /// continuation, because only kernels without a limit of registers can call through a pointer.
+  bool (*resume)(call_state&, unsigned record, const trace_ticket& trace);
+  unsigned continuation;  ///< record of the call's continuation, or none
+  alignas(16) unsigned char content[capacity];
+
+  template <class Content>
+  [[nodiscard]] __device__ Content& as() {
+    static_assert(sizeof(Content) <= capacity && alignof(Content) <= 16);
+    return *reinterpret_cast<Content*>(content);
+  }
+};
+
+/// A list of records, a ring. Any thread appends. Only the grids of a drain take from it, and only
+/// what it had when the drain began. It cannot overflow, because it has an entry for each record.
+struct call_list {
+  unsigned* entries;
+  unsigned head;
+  unsigned tail;
+  unsigned end;  ///< the tail at the beginning of the drain
+
+  /// Returns the number of entries that the drain has not taken.
+  [[nodiscard]] __device__ unsigned due() const { return end - head; }
+};
+
+/// Counts of calls since the host read them.
+struct call_counts {
+  unsigned long long started;
+  unsigned long long kept;
+  unsigned long long refused;
+  unsigned long long kept_continuations;
+};
+
+/// The state of an arena, in device memory.
+struct call_state {
+  static constexpr unsigned none = index_pool::none;
+  static constexpr unsigned max_lists = 16;
+
+  run_status* status;
+  unsigned allowed;      ///< slots of calls; the arena has one more, for the next drain
+  unsigned ring;         ///< entries of a list minus 1; the number of entries is a power of two
+  call_record* records;  ///< of the pool `free_records`, then one for each chunk
+  index_pool free_records;
+  index_pool chunks;
+  std::byte* scratch;
+  std::size_t chunk_bytes;
+
+  // These change:
+  unsigned in_use;  ///< slots
+  unsigned held;    ///< slots that the next drain releases
+  call_counts counts;
+  call_list lists[max_lists];  ///< the first is of records that are resumed one by one
+
+  /// Takes slots and returns true, or takes none and returns false.
+  [[nodiscard]] __device__ bool acquire(unsigned count) {
+    if (load_relaxed(in_use) + count > allowed) return false;  // mostly without a write
+    return launch_slots{&in_use, allowed}.acquire(*status, count);
+  }
+  __device__ void release(unsigned count) { launch_slots{&in_use, allowed}.release(count); }
+  /// Keeps slots that are taken until the next drain.
+  __device__ void hold(unsigned count) { atomicAdd(&held, count); }
+
+  /// Appends a record to a list.
+  __device__ void append(unsigned list, unsigned record) {
+    const unsigned at = atomicAdd(&lists[list].tail, 1u);
+    lists[list].entries[at & ring] = record;
+  }
+  /// Returns the record of a chunk.
+  [[nodiscard]] __device__ unsigned record_of_chunk(unsigned chunk) const {
+    return free_records.capacity + chunk;
+  }
+
+  /// Counts a launch by a kernel, or its error. Returns whether it was launched.
+  [[nodiscard]] __device__ bool conclude(const launch_status& launched, const char* kernel) {
+    if (launched) {
+      status->count_children(1, 1);
+      return true;
+    }
+    status->record_failure(launched.code(), kernel, 0);
+    return false;
+  }
+};
+
+}  // namespace ramify::detail::runtime::inline RAMIFY_BUILD

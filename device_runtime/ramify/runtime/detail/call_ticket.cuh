@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// What the grids of a call get: call_ticket and call_batch; and what a call needs.
+
+#include <ramify/runtime/detail/continuation.cuh>
+
+namespace ramify::detail::runtime::inline RAMIFY_BUILD {
+
+/// What the grids of a call get: how the call ends.
+struct call_ticket {
+  call_state* calls;
+  unsigned slots;         ///< that the call holds
+  unsigned chunk;         ///< of scratch memory, or none
+  unsigned continuation;  ///< record, or none
+  trace_ticket trace;
+
+  /// Returns the call's scratch memory.
+  [[nodiscard]] __device__ void* scratch() const {
+    return calls->scratch + calls->chunk_bytes * chunk;
+  }
+
+  /// Ends the call. One thread calls it in the call's last grid, which nothing follows, when the
+  /// results are complete: it launches the continuation. The slots of the call's other grids are
+  /// free, so these must be complete.
+  __device__ void end() const {
+    if (chunk != call_state::none) calls->chunks.release(chunk);
+    if (continuation == call_state::none) return slots == 0 ? void() : calls->release(slots);
+    if (resume_continuation(*calls, continuation, trace)) {
+      if (slots == 0) return;
+      calls->hold(1);  // of this grid, see the head of this file
+      return calls->release(slots - 1);
+    }
+    atomicAdd(&calls->counts.kept_continuations, 1ull);
+    calls->append(0, continuation);
+    calls->release(slots);
+  }
+
+  /// Keeps the call, some grids of which could not be launched, with its chunk. All grids that were
+  /// launched must be complete. Requires write_record_of_chunk().
+  __device__ void keep_unfinished() const {
+    calls->append(0, calls->record_of_chunk(chunk));
+    calls->release(slots);
+  }
+};
+
+/// A call in a record.
+template <class Call>
+struct kept_call {
+  Call call;
+  const typename Call::plan* plan;
+};
+
+/// The calls that one grid does, see Call::launch_batch(). Block i does call i.
+struct call_batch {
+  call_state* calls = nullptr;  ///< null: the grid does one call
+  unsigned list = 0;
+  unsigned first = 0;
+
+  [[nodiscard]] __device__ unsigned record(unsigned i) const {
+    return calls->lists[list].entries[(first + i) & calls->ring];
+  }
+  /// Returns call i.
+  template <class Call>
+  [[nodiscard]] __device__ const Call& call(unsigned i) const {
+    return calls->records[record(i)].template as<kept_call<Call>>().call;
+  }
+  /// Releases the record of call i, after all threads of its block have read it.
+  __device__ void release(unsigned i) const { calls->free_records.release(record(i)); }
+  /// Returns the ticket of call i. The slot of the grid is held.
+  [[nodiscard]] __device__ call_ticket ticket(unsigned i, const trace_ticket& trace) const {
+    return {calls, 0, call_state::none, calls->records[record(i)].continuation, trace};
+  }
+};
+
+/// What a call needs before it can start.
+struct call_needs {
+  static constexpr unsigned no_batch = ~0u;
+
+  unsigned slots;        ///< 0: there is nothing to do, and the call ends at once
+  unsigned least_slots;  ///< with fewer, drains do the call, by Call::launch_rest()
+  bool scratch;          ///< whether it needs a chunk
+  unsigned batch;        ///< number of the kind of calls that one grid does, or no_batch
+};
+
+}  // namespace ramify::detail::runtime::inline RAMIFY_BUILD
