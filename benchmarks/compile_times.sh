@@ -52,6 +52,20 @@ void sort(unsigned* keys, std::size_t n, const ramify::quicksort_options& option
   ramify::quicksort(keys, n, ramify::ascending{}, options);
 }
 END
+program "call quicksort from a kernel" <<'END'
+#include <ramify/quicksort.cuh>
+#include <ramify/runtime/call_arena.cuh>
+using sorts = ramify::quicksort_calls<unsigned>;
+__global__ void call(unsigned* keys, std::size_t n, ramify::call_status* status,
+                     ramify::kernel_environment<sorts> calls) {
+  *status = ramify::quicksort(keys, n, ramify::ascending{}, calls);
+}
+void sort(unsigned* keys, std::size_t n, ramify::call_status* status) {
+  ramify::call_arena arena(sorts{n});
+  call<<<1, 1>>>(keys, n, status, arena.environment());
+  arena.get();
+}
+END
 program "call spatial_tree" <<'END'
 #include <ramify/spatial_tree.cuh>
 std::size_t nodes(const ramify::point<float, 3>* points, std::size_t n) {

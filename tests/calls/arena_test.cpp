@@ -173,6 +173,28 @@ BOOST_AUTO_TEST_CASE(scratch_memory_suffices_for_every_length) {
   }
 }
 
+#if RAMIFY_TRACE
+BOOST_DATA_TEST_CASE(a_trace_has_the_grids_of_all_calls, data::make({32, 2048}), limit) {
+  const launch_limits limits({.pending_launches = std::size_t(limit)});
+  const called_sorts calls(mixed_lengths(30, 20'000, 1), 1);
+  launch_trace trace;
+  call_arena arena(sorts(20'000), {}, {.trace = &trace});
+  const call_report report = expect_called_sorts(calls, arena, {.continues = false});
+  constexpr std::uint64_t the_caller = 1;
+  BOOST_TEST(trace.count() == report.host_grids + report.child_grids + the_caller);
+  std::uint64_t by_caller = 0;
+  for (const traced_grid& grid : trace.grids) {
+    const bool by_kernel = grid.stream != launch_stream::host;
+    BOOST_TEST(by_kernel == (grid.parent != traced_grid::no_grid));
+    if (by_kernel && trace.grids[grid.parent].kernel == "call_sorts") ++by_caller;
+  }
+  // Each call that was started is a child of the caller, unless it had no elements to sort.
+  BOOST_TEST(by_caller <= report.started);
+  BOOST_TEST(by_caller > 0u);
+  BOOST_TEST((limit == 32 || by_caller + 4 > report.started));
+}
+#endif
+
 // ---- errors -------------------------------------------------------------------------------------
 
 namespace {

@@ -76,6 +76,15 @@ struct real_bound : real_value {
 };
 using gas = euler<double, 2>;
 
+struct much {
+  int words[50];
+};
+__global__ void use_much(much) {}
+__global__ void call_from_a_kernel(int* keys, kernel_environment<quicksort_calls<int>> calls) {
+  (void)quicksort(keys, 2, descending{}, calls);  // the kernel_environment has no plan for this
+  (void)calls.then(use_much, {1, 1}, much{});     // a continuation have more than 192 bytes
+}
+
 }  // namespace
 
 void call(const float* const_keys, not_plain* no_keys, no_less* unordered, int* keys,

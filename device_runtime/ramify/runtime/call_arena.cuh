@@ -89,7 +89,6 @@ namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 /// thread.
 template <class Link>
 __global__ void take_slots(Link link, unsigned wanted, unsigned least) {
-  const traced here(link.trace, __func__);
   if (!link.slots.acquire(*link.status, wanted)) {
     wanted = link.slots.acquire(*link.status, least) ? least : 0;
   }
@@ -266,9 +265,11 @@ class call_arena {
     const unsigned quota = launch_quota(choices_.limit);
     unsigned wanted = options.launch_slots;
     if (wanted == 0) wanted = std::max(quota / 2, std::min(quota, preferred));
+    detail::chain_link link = control_.link();
+    link.trace = {};  // the grid is in no report
     control_.may_hold_slots();
     control_.launch_grid("taking launch slots", detail::take_slots<detail::chain_link>, {1, 1},
-                         control_.link(), std::max(wanted, least), least);
+                         link, std::max(wanted, least), least);
     const detail::chain_progress progress = control_.wait();
     if (progress.held != 0) return progress.held;
     throw unavailable("call_arena: it needs at least " + std::to_string(least) +

@@ -53,7 +53,10 @@ struct index_pool {
       while (bits != ~0u) {
         const auto free_bit = static_cast<unsigned>(__ffs(static_cast<int>(~bits)) - 1);
         bits = atomicOr(&words[w], 1u << free_bit);
-        if ((bits >> free_bit & 1u) == 0) return 32 * w + free_bit;
+        if ((bits >> free_bit & 1u) == 0) {
+          __threadfence();  // the other half of the fence of release()
+          return 32 * w + free_bit;
+        }
       }
     }
   }

@@ -1,0 +1,1 @@
+s/^    arena.complete_async();$//
