@@ -60,8 +60,8 @@ class typed_vectors final : public rank_vectors {
   [[nodiscard]] std::size_t size() const override { return keys_->size(); }
   void check_values() const override {
     if (values_ == nullptr) return;
-    detail::element_count{"distributed_sort_pairs", keys_->size(), "keys"}.check(values_->size(),
-                                                                                 "values");
+    detail::required_count{"distributed_sort_pairs", keys_->size(), "keys"}.check(values_->size(),
+                                                                                  "values");
   }
   void resize(std::size_t n) override {
     keys_->resize(n);

@@ -119,7 +119,7 @@ quicksort_report quicksort_pairs(Keys&& keys, Values&& values, sort_order order,
                 "quicksort_pairs: values must be unsigned integers of 32 or 64 bits; for other "
                 "types use <ramify/quicksort.cuh>");
   const std::size_t n = std::ranges::size(keys);
-  detail::element_count{"quicksort_pairs", n, "keys"}.check(std::ranges::size(values), "values");
+  detail::required_count{"quicksort_pairs", n, "keys"}.check(std::ranges::size(values), "values");
   detail::quicksort::check_overlap(std::ranges::data(keys), std::ranges::data(values), n);
   return detail::quicksort::sort_numbers(detail::quicksort::numbers_of<Keys>(keys),
                                          detail::quicksort::numbers_of<Values>(values), n, order,

@@ -11,7 +11,7 @@ namespace {
 /// Returns the address of an output, or null if it is empty. \throws std::invalid_argument
 template <class T>
 T* data_of(std::span<T> output, const graph_view& graph, const char* name) {
-  return detail::element_count{"graph", graph.vertices(), "vertices"}.data_of(output, name);
+  return detail::required_count{"graph", graph.vertices(), "vertices"}.data_of(output, name);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ mandelbrot_report mandelbrot(const mandelbrot_view& view, std::span<std::uint32_
   validate(env);
   validate(options);
   validate(view);
-  const detail::element_count pixels{"mandelbrot", view.pixels(), "pixels"};
+  const detail::required_count pixels{"mandelbrot", view.pixels(), "pixels"};
   pixels.check(dwells.size(), "dwells");
   detail::mandelbrot::check_overlap(view, dwells.data(), pixels.data_of(origins, "origins"));
   return detail::facade::on_backend(env, [&](auto where) {

@@ -15,7 +15,7 @@ nbody_report gravity(std::span<const std::array<Real, 3>> positions, std::span<c
   validate(options);
   validate(env);
   const std::size_t n = positions.size();
-  const detail::element_count bodies{"gravity", n, "bodies"};
+  const detail::required_count bodies{"gravity", n, "bodies"};
   bodies.check(masses.size(), "masses");
   bodies.check(accelerations.size(), "accelerations");
   const detail::facade::gravity_arrays<Real> arrays{positions.data(),
@@ -44,7 +44,7 @@ nbody_simulation<Real>::nbody_simulation(std::span<const vector> positions,
                                          const environment& env) {
   validate(options);
   validate(env);
-  const detail::element_count bodies{"nbody_simulation", positions.size(), "bodies"};
+  const detail::required_count bodies{"nbody_simulation", positions.size(), "bodies"};
   bodies.check(velocities.size(), "velocities");
   bodies.check(masses.size(), "masses");
   const nbody_report first = detail::facade::on_backend(env, [&](auto where) {
@@ -59,7 +59,7 @@ template <nbody_real Real>
 void nbody_simulation<Real>::download(std::span<vector> positions, std::span<vector> velocities,
                                       std::span<vector> accelerations,
                                       std::span<Real> potentials) const {
-  const detail::element_count bodies{"nbody_simulation::download", size(), "bodies"};
+  const detail::required_count bodies{"nbody_simulation::download", size(), "bodies"};
   const auto check = [&](std::size_t elements, const char* name) {
     if (elements != 0) bodies.check(elements, name);
   };

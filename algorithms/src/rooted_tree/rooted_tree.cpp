@@ -10,7 +10,7 @@ namespace ramify {
 namespace {
 
 /// The number of elements of each array of a call.
-detail::element_count nodes_of(const tree_shape& shape) {
+detail::required_count nodes_of(const tree_shape& shape) {
   return {"rooted_tree", shape.nodes, "nodes"};
 }
 
@@ -38,7 +38,7 @@ void check_fold(const tree_shape& shape, std::span<const T> values, std::span<T>
 
 rooted_tree_report rooted_tree(const tree_shape& shape, const tree_number_spans& numbers,
                                const rooted_tree_options& options, const environment& env) {
-  const detail::element_count nodes = nodes_of(shape);
+  const detail::required_count nodes = nodes_of(shape);
   return run<double>(
       shape,
       {nodes.data_of(numbers.levels, "levels"),

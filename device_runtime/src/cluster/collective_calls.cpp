@@ -50,7 +50,7 @@ void check_root(const state& s, int root) {
 }
 
 void check_count_of_counts(const state& s, std::size_t given, const char* call, const char* name) {
-  detail::element_count{call, static_cast<std::size_t>(s.size), "ranks"}.check(given, name);
+  detail::required_count{call, static_cast<std::size_t>(s.size), "ranks"}.check(given, name);
 }
 
 /// Checks memory that a collective call accesses.

@@ -50,7 +50,7 @@ inline void check_alignment(const void* pointer, std::size_t alignment, std::str
 }
 
 /// The number of elements that arrays of a call must have: one for each of its bodies, say.
-struct element_count {
+struct required_count {
   const char* algorithm;
   std::size_t n;
   const char* of;  ///< what the elements belong to, in the plural
