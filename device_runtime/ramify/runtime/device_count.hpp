@@ -4,10 +4,12 @@
 /// \file
 /// device_count: a number of elements that only the device has. Plain C++.
 ///
-///     ramify::quicksort_async(keys, ramify::device_count(selected, capacity), less, {.stream = s});
+///     const ramify::device_count nodes(selected, capacity);  // *selected nodes, at most capacity
+///     const auto shape = ramify::tree_shape::of_parents({parents, capacity}, nodes);
 
 #include <concepts>
 #include <cstddef>
+#include <type_traits>
 
 namespace ramify {
 
@@ -17,16 +19,20 @@ namespace ramify {
 struct device_count {
   const void* address;      ///< of the number
   unsigned bytes;           ///< of the number: 4 or 8
+  bool is_signed;           ///< whether the number may be negative
   std::size_t upper_bound;  ///< the arrays and the scratch memory have space for so many elements
 
-  /// \param count        an integer of 4 or 8 bytes that the device can access. It must exist, and
-  ///                     must not change, while the grids of the call run.
-  /// \param upper_bound  if the integer is greater, or negative, the call processes no elements,
-  ///                     and get() throws std::length_error
+  /// \param count  an integer of 4 or 8 bytes that the device can access. It must exist, and must
+  ///               not change, while the grids of the call run.
+  /// \param most   the upper bound: if the integer is greater, or negative, the call processes no
+  ///               elements, and get() throws std::length_error
   template <std::integral Integer>
   requires(sizeof(Integer) == 4 || sizeof(Integer) == 8)
-      device_count(const Integer* count, std::size_t upper_bound)
-      : address(count), bytes(sizeof(Integer)), upper_bound(upper_bound) {}
+      device_count(const Integer* count, std::size_t most)
+      : address(count),
+        bytes(sizeof(Integer)),
+        is_signed(std::is_signed_v<Integer>),
+        upper_bound(most) {}
 };
 
 }  // namespace ramify

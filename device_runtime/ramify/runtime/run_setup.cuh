@@ -11,6 +11,7 @@
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/detail/launch_costs.cuh>
 #include <ramify/runtime/device_context.cuh>
+#include <ramify/runtime/device_count.hpp>
 #include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/graph_loop.cuh>
 #include <ramify/runtime/launch.cuh>
@@ -189,6 +190,14 @@ struct run_setup : private relaxed_capture_scope, run_choices {
                     .limits = limits_of(env),
                     .limit = current_pending_launch_limit(),
                     .loop = choose_loop(env.flat_loop, "environment.flat_loop")} {}
+
+  /// Checks that kernels can access a number of elements, if only the device has it.
+  /// \throws std::invalid_argument; cuda_error
+  void check_count(const std::optional<device_count>& count) const {
+    if (!count) return;
+    check_device_access(count->address, count->bytes,
+                        (std::string(algorithm) + ": the address of device_count").c_str());
+  }
 
   /// Lets the host launch the rounds of the flat route, for `reason`, unless a graph is requested
   /// or captures the run.

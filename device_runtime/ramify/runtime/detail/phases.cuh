@@ -21,6 +21,9 @@
 ///       ...
 ///     };
 ///
+/// row.size_of(element_count) returns the number of elements for the shape of a grid. What is
+/// expected after a phase must not depend on it, but may depend on the upper bound.
+///
 /// A kernel has the parameters (Program) or (Program, due_type). What is expected after a phase may
 /// be omitted, if only the kernel can decide it. A kernel launches the grid of the due phase. The
 /// host launches the due phase, whose state `known` it has read, and without another read the
@@ -29,6 +32,8 @@
 /// must end at once.
 
 #include <cassert>
+#include <cstddef>
+#include <ramify/runtime/detail/element_count.cuh>
 #include <ramify/runtime/launch.cuh>
 #include <type_traits>
 
@@ -60,6 +65,15 @@ struct launching_row {
   const due_type& due;
   Grids& grids;
 
+  /// Returns the number of elements for the shape of a grid: the number itself in a kernel, and its
+  /// upper bound on the host.
+  [[nodiscard]] __host__ __device__ std::size_t size_of(const element_count& n) const {
+#if !RAMIFY_ON_CUDA || defined(__CUDA_ARCH__)
+    if (grids.from_kernel()) return n.get();
+#endif
+    return n.upper_bound;
+  }
+
   template <class... Next>
   __host__ __device__ void operator()(void (*kernel)(Program), const launch_shape& shape,
                                       const Next&...) const {
@@ -77,6 +91,10 @@ template <class Due>
 struct finding_row {
   Due next{};
   bool is_found = false;
+
+  [[nodiscard]] __host__ __device__ std::size_t size_of(const element_count& n) const {
+    return n.upper_bound;  // the shape is not used
+  }
 
   template <class Kernel>
   __host__ __device__ void operator()(Kernel*, const launch_shape&) const {}
