@@ -20,6 +20,9 @@
 /// memory, and for code that nvcc does not compile, use the facade <ramify/rooted_tree.hpp>.
 ///
 /// Input         see tree_shape; at most 2^31 - 2 nodes. Device, managed or pinned memory.
+/// Sizes         n is the size of the input or, for tree_shape::of_parents(parents, device_count),
+///               a number in device memory. Outputs, scratch memory and the sort then have the size
+///               of its upper bound. One grid more reads the number.
 /// Outputs       n elements each; a null output is not computed. Outputs must not overlap the input
 ///               or one another.
 /// Folds         leaffix: a node's value, then the folds of its children in their order. rootfix:
@@ -51,7 +54,8 @@
 /// Launches      a chain of at most 12 grids; the last block of each grid launches the next. Folds
 ///               add a second chain, of at most 5 grids and one grid for each doubling of the
 ///               depth. For orders and for leaffix, a sort of the parent array runs first.
-/// Errors        std::invalid_argument for a bad argument, for a parent, an offset or a child out
+/// Errors        std::length_error if a device_count exceeds its upper bound.
+///               std::invalid_argument for a bad argument, for a parent, an offset or a child out
 ///               of range, a node that is a child twice, a second root with single_root, and a
 ///               cycle. The message names the smallest node or index, and no output is written.
 ///               unavailable if the device route is requested without -rdc=true. cuda_error and

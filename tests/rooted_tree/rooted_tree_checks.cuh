@@ -6,6 +6,7 @@
 /// traverses a forest serially, and one call of the header template on the backend of this build.
 
 #include <cstdint>
+#include <optional>
 #include <ramify/rooted_tree.cuh>
 #include <ramify/rooted_tree.hpp>
 #include <random>
@@ -161,13 +162,15 @@ class device_call {
     copy<affine>(results.leaffix, outputs_.leaffix);
     copy<affine>(results.rootfix, outputs_.rootfix);
   }
+  /// Makes later calls read the number of nodes from device memory.
+  void nodes_are_in(const ramify::device_count& count) { count_ = count; }
   void copy_outputs_to(tree_results& results) const { outputs_.copy_to(results); }
 
   [[nodiscard]] ramify::tree_shape shape() const {
     const auto span = [](const ramify::device_buffer<std::int32_t>& array) {
       return std::span<const std::int32_t>(array.data(), array.size());
     };
-    return {nodes_, span(parents_), span(offsets_), span(children_)};
+    return {nodes_, span(parents_), span(offsets_), span(children_), count_};
   }
   [[nodiscard]] ramify::tree_number_arrays numbers() const {
     return {outputs_.levels.data(), outputs_.subtree_sizes.data(), outputs_.preorder.data(),
@@ -197,6 +200,7 @@ class device_call {
   }
 
   std::size_t nodes_;
+  std::optional<ramify::device_count> count_;
   ramify::device_buffer<std::int32_t> parents_, offsets_, children_;
   ramify::device_buffer<affine> values_;
   device_results outputs_;

@@ -6,10 +6,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <ostream>
 #include <ramify/runtime/detail/arguments.hpp>
 #include <ramify/runtime/detail/functor_types.hpp>
 #include <ramify/runtime/detail/result_types.hpp>
+#include <ramify/runtime/device_count.hpp>
 #include <ramify/runtime/report.hpp>
 #include <span>
 #include <stdexcept>
@@ -29,6 +31,18 @@ struct tree_shape {
   [[nodiscard]] static tree_shape of_parents(std::span<const std::int32_t> parents) {
     return {parents.size(), parents, {}, {}};
   }
+  /// The same for a number of nodes that only the device has. The first `nodes` elements of
+  /// `parents` are the forest; no element of an output beyond them changes.
+  /// \throws std::invalid_argument if parents has fewer elements than the upper bound
+  [[nodiscard]] static tree_shape of_parents(std::span<const std::int32_t> parents,
+                                             const device_count& nodes) {
+    if (parents.size() < nodes.upper_bound) {
+      throw std::invalid_argument("tree_shape: " + std::to_string(parents.size()) +
+                                  " parents, but the upper bound of the number of nodes is " +
+                                  std::to_string(nodes.upper_bound));
+    }
+    return {nodes.upper_bound, parents.first(nodes.upper_bound), {}, {}, nodes};
+  }
   /// Node v has the children [offsets[v], offsets[v + 1]) of `children`, in that order. A node that
   /// is not in `children` is a root. offsets has n + 1 elements.
   /// \throws std::invalid_argument if offsets is empty
@@ -38,10 +52,11 @@ struct tree_shape {
     return {offsets.size() - 1, {}, offsets, children};
   }
 
-  std::size_t nodes;
+  std::size_t nodes;                       ///< or their upper bound
   std::span<const std::int32_t> parents;   ///< empty in the form with children
   std::span<const std::int32_t> offsets;   ///< empty in the form with parents
   std::span<const std::int32_t> children;  ///< empty in the form with parents
+  std::optional<device_count> count{};     ///< the number of nodes, if only the device has it
 };
 
 /// Maximum number of nodes of a forest.

@@ -32,6 +32,7 @@ struct tree_state {
   unsigned head = nil;           ///< the tour's first visit
   unsigned reached = 0;          ///< nodes on the tour
   unsigned unsorted = 0;  ///< nonzero if the edges were not in order when the tour was linked
+  runtime::counted_elements nodes{};  ///< of a tree_shape with a device_count
 
   /// Returns whether the tour can be linked and ranked.
   [[nodiscard]] __device__ bool is_valid() const {
@@ -74,15 +75,17 @@ __device__ inline unsigned owner_of(const std::int32_t* offsets, unsigned nodes,
 
 // The kernels are templates because a header defines them: nvcc ignores `inline` on a kernel.
 
-/// Makes the edges of a parent array, in order of the nodes.
+/// Makes the edges of a parent array, in order of the nodes. If the array has space for more nodes,
+/// edges of roots with larger indices follow: a sort leaves them at the end.
 template <class Program>
 __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
     make_edges_from_parents(Program program) {
   const traced here(program.trace, __func__);
-  for_each_in_tile(program.nodes, [&](std::size_t v) {
-    const std::int32_t parent = program.parents[v];
+  const unsigned nodes = program.node_count();
+  for_each_in_tile(program.nodes.upper_bound, [&](std::size_t v) {
     const auto child = static_cast<unsigned>(v);
-    if (!is_parent(parent, program.nodes)) atomicMin(&program.state->faults.parent, child);
+    const std::int32_t parent = child < nodes ? program.parents[v] : -1;
+    if (!is_parent(parent, nodes)) atomicMin(&program.state->faults.parent, child);
     program.edges[v] = make_edge(static_cast<unsigned>(parent), child);
   });
 }
@@ -95,7 +98,7 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
                              const std::int32_t* children, std::int32_t* parents) {
   const traced here(program.trace, __func__);
   input_faults& faults = program.state->faults;
-  const unsigned nodes = program.nodes;
+  const unsigned nodes = program.node_count();
   const auto end = static_cast<std::int32_t>(program.sorted_from);
   for_each_in_tile(std::size_t{nodes} + 1, [&](std::size_t i) {
     const std::int32_t offset = offsets[i];
@@ -121,11 +124,12 @@ template <class Program>
 __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
     append_root_edges(Program program) {
   const traced here(program.trace, __func__);
-  for_each_in_tile(program.nodes, [&](std::size_t v) {
+  const unsigned nodes = program.node_count();
+  for_each_in_tile(nodes, [&](std::size_t v) {
     if (program.parents[v] != -1) return;
     const unsigned index = program.sorted_from + atomicAdd(&program.state->root_count, 1u);
     // The index is out of range only if a node is a child twice.
-    if (index < program.nodes) program.edges[index] = make_edge(nil, static_cast<unsigned>(v));
+    if (index < nodes) program.edges[index] = make_edge(nil, static_cast<unsigned>(v));
   });
 }
 

@@ -44,7 +44,6 @@ struct fold_state {
 template <class T, class Combine>
 struct fold_program : tree_program<fold_state> {
   tree_folds<T, Combine> wanted;
-  std::size_t nodes;
   const std::int32_t* parents = nullptr;
   // leaffix
   const std::int32_t* preorder = nullptr;
@@ -54,10 +53,10 @@ struct fold_program : tree_program<fold_state> {
   // rootfix
   path_fold<T>* paths[2]{};  ///< double buffer: a round reads one and writes the other
 
-  /// Returns the folds of 2^level values.
-  [[nodiscard]] __device__ T* folds_of(unsigned level) const {
+  /// Returns the folds of 2^level values, in a forest of `of_nodes` nodes.
+  [[nodiscard]] __device__ T* folds_of(unsigned level, std::size_t of_nodes) const {
     T* at = ranges;
-    for (unsigned i = 0; i < level; ++i) at += nodes >> i;
+    for (unsigned i = 0; i < level; ++i) at += of_nodes >> i;
     return at;
   }
 
@@ -102,7 +101,7 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
     permute_values(fold_program<T, Combine> program, tree_phase phase) {
   const traced here(program.trace, __func__);
   if (!is_due(program, phase)) return;
-  for_each_in_tile(program.nodes, [&](std::size_t v) {
+  for_each_in_tile(program.node_count(), [&](std::size_t v) {
     program.ranges[program.preorder[v]] = program.wanted.values[v];
   });
   end_block(program, phase, __func__);
@@ -116,14 +115,15 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
   const traced here(program.trace, __func__);
   if (!is_due(program, phase)) return;
   const std::size_t tile = blockIdx.x;
+  const std::size_t nodes = program.node_count();
   for (unsigned level = 1; level <= tuning::fold_levels; ++level) {
     const unsigned to = phase.level + level;
     const std::size_t begin = tile << (tuning::fold_levels - level);
     const std::size_t end = (tile + 1) << (tuning::fold_levels - level);
-    const std::size_t all = program.nodes >> to;
+    const std::size_t all = nodes >> to;
     if (begin >= all) break;  // the same in all threads of the block
-    const T* lower = program.folds_of(to - 1);
-    T* upper = program.folds_of(to);
+    const T* lower = program.folds_of(to - 1, nodes);
+    T* upper = program.folds_of(to, nodes);
     for (std::size_t i = begin + threadIdx.x; i < end && i < all; i += tuning::threads) {
       upper[i] = program.wanted.combine(lower[2 * i], lower[2 * i + 1]);
     }
@@ -139,7 +139,8 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
     fold_subtrees(fold_program<T, Combine> program, tree_phase phase) {
   const traced here(program.trace, __func__);
   if (!is_due(program, phase)) return;
-  for_each_in_tile(program.nodes, [&](std::size_t v) {
+  const std::size_t nodes = program.node_count();
+  for_each_in_tile(nodes, [&](std::size_t v) {
     auto begin = static_cast<std::size_t>(program.preorder[v]);
     std::size_t end = begin + static_cast<std::size_t>(program.subtree_sizes[v]);
     T left{};  // fold of the values before `begin`; without an identity, flags mark empty folds
@@ -147,7 +148,7 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
     bool has_left = false;
     bool has_right = false;
     const T* folds = program.ranges;
-    for (std::size_t count = program.nodes; begin < end; folds += count, count /= 2) {
+    for (std::size_t count = nodes; begin < end; folds += count, count /= 2) {
       if (begin % 2 == 1) {
         left = has_left ? program.wanted.combine(left, folds[begin]) : folds[begin];
         has_left = true;
@@ -180,7 +181,7 @@ __device__ bool double_paths_of_tile(const fold_program<T, Combine>& program, un
     return before[v];
   };
   bool incomplete = false;
-  for_each_in_tile(program.nodes, [&](std::size_t v) {
+  for_each_in_tile(program.node_count(), [&](std::size_t v) {
     // 2. Base case: a path that was complete two rounds ago is in both buffers already.
     if (round > 1 && before[v].ancestor == -1 && after[v].ancestor == -1) return;
     path_fold<T> mine = path_of(v);
@@ -241,7 +242,8 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
 template <class T, class Combine>
 template <class Grids>
 void fold_program<T, Combine>::launch_repeated(const fold_state&, Grids& grids) const {
-  grids.unordered(double_paths<true, T, Combine>, grid_over(nodes), *this, tree_phase{});
+  grids.unordered(double_paths<true, T, Combine>, grid_over(nodes.upper_bound), *this,
+                  tree_phase{});
 }
 
 template <class T, class Combine>
@@ -249,21 +251,23 @@ template <class Row>
 __host__ __device__ void fold_program<T, Combine>::phase_table(const tree_phase& phase,
                                                                Row& row) const {
   using kind = phase_kind;
+  const std::size_t most = nodes.upper_bound;
+  const std::size_t size = row.size_of(nodes);
   switch (phase.kind) {
     case kind::permute_values:
-      return row(permute_values<T, Combine>, grid_over(nodes),
-                 phase.then(nodes > 1 ? kind::fold_ranges : kind::fold_subtrees));
+      return row(permute_values<T, Combine>, grid_over(size),
+                 phase.then(most > 1 ? kind::fold_ranges : kind::fold_subtrees));
     case kind::fold_ranges: {
       const unsigned level = phase.level + tuning::fold_levels;
-      return row(fold_ranges<T, Combine>, grid_over(nodes >> phase.level, tuning::fold_tile),
-                 nodes >> level > 1 ? phase.then(kind::fold_ranges, level)
-                                    : phase.then(kind::fold_subtrees));
+      return row(fold_ranges<T, Combine>, grid_over(size >> phase.level, tuning::fold_tile),
+                 most >> level > 1 ? phase.then(kind::fold_ranges, level)
+                                   : phase.then(kind::fold_subtrees));
     }
     case kind::fold_subtrees:
-      return row(fold_subtrees<T, Combine>, grid_over(nodes),
+      return row(fold_subtrees<T, Combine>, grid_over(size),
                  phase.then(wanted.rootfix != nullptr ? kind::double_paths : kind::done));
     default:
-      return row(double_paths<false, T, Combine>, grid_over(nodes),
+      return row(double_paths<false, T, Combine>, grid_over(size),
                  phase.then(kind::double_paths, phase.level + 1));
   }
 }

@@ -23,7 +23,7 @@ class tree_numbering {
       : shape_(shape), needs_ranges_(needs_ranges) {
     program_.single_root = single_root;
     program_.numbers = requested;
-    program_.nodes = static_cast<unsigned>(shape.nodes);
+    program_.nodes = runtime::element_count(shape.nodes);
     program_.parents = shape.parents.data();
     // Only edges from this index on are sorted: child lists are in order of the parents already.
     program_.sorted_from = static_cast<unsigned>(shape.children.size());
@@ -34,6 +34,7 @@ class tree_numbering {
   void take_persistent(memory_layout& memory) {
     control_memory_ = memory.take<std::byte>(run_control::scratch_bytes);
     program_.state = memory.take<tree_state>(1);
+    if (shape_.count) program_.nodes = {&program_.state->nodes, shape_.nodes};
     if (is_by_children()) program_.parents = parents_ = memory.take<std::int32_t>(shape_.nodes);
     // A subtree's range is its preorder number and its size.
     for (std::int32_t** range : {&program_.numbers.preorder, &program_.numbers.subtree_sizes}) {
@@ -47,14 +48,13 @@ class tree_numbering {
   /// Takes scratch memory that later work in the stream may overwrite.
   void take_temporary(memory_layout& memory) {
     if (needs_edges()) program_.edges = memory.take<tree_edge>(shape_.nodes);
-    unsigned count = 2 * program_.nodes;
+    const auto nodes = static_cast<unsigned>(shape_.nodes);
     for (unsigned level = 0;; ++level) {
+      const unsigned count = program_.count_of(level, nodes);
       program_.elements[level] = memory.take<list_element>(count);
-      program_.counts[level] = count;
       program_.top = level;
       if (count <= tuning::block_list_capacity) break;
       program_.interval_bits[level] = tuning::interval_bits(count);
-      count = program_.level(level).intervals() + 1;
     }
   }
 
@@ -63,6 +63,11 @@ class tree_numbering {
     const phase_range range("rooted_tree: number");
     stage_.emplace(control_memory_, choices, program_);
     stage_->chain.write_state({});
+    if (shape_.count) {
+      stage_->control.launch_grid(
+          "reading the number of nodes", runtime::read_count<runtime::element_count>, {1, 1},
+          runtime::element_count(*shape_.count), &program_.state->nodes, stage_->control.ticket());
+    }
     if (needs_edges()) sort_ = start_sort(choices, *stage_);
     stage_->start({});
   }
@@ -79,11 +84,17 @@ class tree_numbering {
     run_report report = stage_->finish();
     add_part(report, sort_report_, "the sort");
     tree_state found = stage_->chain.state();
+    if (shape_.count) {
+      runtime::element_count(*shape_.count).check("rooted_tree", found.nodes.raw);
+      nodes_ = found.nodes.n;
+    }
     if (found.unsorted != 0) {
       // Kernels had not completed the sort, so they did not link the tour. The host sorts again,
       // completes this sort, and links the tour.
       stage<tour_program> second_stage(control_memory_, choices, program_);
-      second_stage.chain.write_state({});
+      tree_state first{};
+      first.nodes = found.nodes;
+      second_stage.chain.write_state(first);
       add_part(report, start_sort(choices, second_stage).get());
       second_stage.start({});
       add_part(report, second_stage.finish());
@@ -97,6 +108,8 @@ class tree_numbering {
   [[nodiscard]] bool completes_in_stream() const { return stage_->chain.completes_in_stream(); }
 
   [[nodiscard]] const tour_program& program() const { return program_; }
+  /// Returns the number of nodes, after finish().
+  [[nodiscard]] std::size_t nodes() const { return nodes_; }
 
  private:
   [[nodiscard]] bool is_by_children() const { return !shape_.offsets.empty(); }
@@ -145,7 +158,7 @@ class tree_numbering {
     if (found.parent != nil) {
       fail("the parent of node " + name(found.parent) + " is " +
            entry(shape_.parents, found.parent) + "; it must be -1 or in [0, " +
-           std::to_string(shape_.nodes) + ")");
+           std::to_string(nodes_) + ")");
     }
     if (found.offset != nil) {
       fail("offsets[" + name(found.offset) + "] is " + entry(shape_.offsets, found.offset) +
@@ -166,6 +179,7 @@ class tree_numbering {
   }
 
   tree_shape shape_;
+  std::size_t nodes_ = shape_.nodes;
   bool needs_ranges_;
   tour_program program_{};
   std::byte* control_memory_ = nullptr;

@@ -56,7 +56,11 @@ struct tree_program : runtime::chain_link {
   static constexpr auto join = runtime::chain_join::last_block;
 
   State* state = nullptr;
+  runtime::element_count nodes{};
 
+  [[nodiscard]] __device__ unsigned node_count() const {
+    return static_cast<unsigned>(nodes.get());
+  }
   [[nodiscard]] __host__ __device__ bool finished(const State& now) const {
     return now.due.kind == phase_kind::done;
   }

@@ -158,7 +158,7 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
     add_splitter_ranks(Program program, tree_phase phase) {
   const traced here(program.trace, __func__);
   if (!is_due(program, phase)) return;
-  for_each_in_tile(program.counts[phase.level], [&](std::size_t i) {
+  for_each_in_tile(program.level(phase.level).count, [&](std::size_t i) {
     program.elements[phase.level][i] = ranked_element(program, phase.level, i);
   });
   end_block(program, phase, __func__);
@@ -172,8 +172,9 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
   const traced here(program.trace, __func__);
   if (!is_due(program, phase)) return;
   const tree_number_arrays to = program.numbers;
-  const bool all_reached = program.state->reached == program.nodes;
-  for_each_in_tile(program.nodes, [&](std::size_t v) {
+  const unsigned nodes = program.node_count();
+  const bool all_reached = program.state->reached == nodes;
+  for_each_in_tile(nodes, [&](std::size_t v) {
     const list_element enter = ranked_element(program, 0, 2 * v);
     const list_element exit = ranked_element(program, 0, 2 * v + 1);
     if (!all_reached) {
@@ -202,19 +203,20 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
 template <class Row>
 __host__ __device__ void tour_program::phase_table(const tree_phase& phase, Row& row) const {
   using kind = phase_kind;
+  const auto size = static_cast<unsigned>(row.size_of(nodes));
   const tree_phase rank =
       top > 0 ? phase.then(kind::reduce_sublists) : phase.then(kind::rank_top_list);
   switch (phase.kind) {
     case kind::initialize_tour:
-      return row(initialize_tour<tour_program>, grid_over(2 * std::size_t{nodes}),
+      return row(initialize_tour<tour_program>, grid_over(2 * std::size_t{size}),
                  phase.then(edges != nullptr ? kind::link_tour : kind::splice_tour));
-    case kind::link_tour: return row(link_tour<tour_program>, grid_over(nodes), rank);
+    case kind::link_tour: return row(link_tour<tour_program>, grid_over(size), rank);
     case kind::splice_tour:
-      return row(splice_tour<tour_program>,
-                 grid_over(nodes, tuning::threads * tuning::splice_items), rank);
+      return row(splice_tour<tour_program>, grid_over(size, tuning::threads * tuning::splice_items),
+                 rank);
     case kind::reduce_sublists: {
       const unsigned above = phase.level + 1;
-      const unsigned sublists = counts[above];
+      const unsigned sublists = count_of(above, size);
       return row(reduce_sublists<tour_program>,
                  grid_over(min(sublists, tuning::max_sublist_threads), tuning::threads),
                  phase.then(above < top ? kind::reduce_sublists : kind::rank_top_list, above));
@@ -224,9 +226,9 @@ __host__ __device__ void tour_program::phase_table(const tree_phase& phase, Row&
       return row(rank_top_list<tour_program>, {1, tuning::threads, sizeof(shared_list)},
                  after_ranking(phase));
     case kind::add_splitter_ranks:
-      return row(add_splitter_ranks<tour_program>, grid_over(counts[phase.level]),
+      return row(add_splitter_ranks<tour_program>, grid_over(count_of(phase.level, size)),
                  after_ranking(phase));
-    default: return row(write_numbers<tour_program>, grid_over(nodes), phase.then(kind::done));
+    default: return row(write_numbers<tour_program>, grid_over(size), phase.then(kind::done));
   }
 }
 

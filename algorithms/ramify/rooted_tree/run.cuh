@@ -23,7 +23,7 @@ class tree_folding {
 
  public:
   tree_folding(std::size_t nodes, const tree_folds<T, Combine>& folds)
-      : program_{{}, folds, nodes} {}
+      : program_{{{}, nullptr, runtime::element_count(nodes)}, folds} {}
 
   /// Takes the scratch memory that finish() reads.
   void take_persistent(memory_layout& memory) {
@@ -34,15 +34,16 @@ class tree_folding {
 
   /// Takes scratch memory that the work before the folding in the stream may have used.
   void take_temporary(memory_layout& memory) {
-    if (program_.wanted.leaffix != nullptr) program_.ranges = memory.take<T>(2 * program_.nodes);
+    if (program_.wanted.leaffix != nullptr) program_.ranges = memory.take<T>(2 * nodes());
     if (program_.wanted.rootfix == nullptr) return;
-    for (auto& paths : program_.paths) paths = memory.take<path_fold<T>>(program_.nodes);
+    for (auto& paths : program_.paths) paths = memory.take<path_fold<T>>(nodes());
   }
 
   /// Puts the folding into the stream, after the numbering. \throws cuda_error, unavailable
   void start(const runtime::run_choices& choices, const tour_program& numbering) {
     if (!program_.wanted.is_requested()) return;
     const phase_range range("rooted_tree: fold");
+    program_.nodes = numbering.nodes;
     program_.parents = numbering.parents;
     program_.preorder = numbering.numbers.preorder;
     program_.subtree_sizes = numbering.numbers.subtree_sizes;
@@ -68,6 +69,9 @@ class tree_folding {
   }
 
  private:
+  /// Returns the number of nodes, or its upper bound.
+  [[nodiscard]] std::size_t nodes() const { return program_.nodes.upper_bound; }
+
   void start(stage<program>& folding) {
     const tree_phase first = program_.first_phase();
     folding.control.launch_grid("launching the beginning of a folding", begin_folding<fold_state>,
@@ -151,7 +155,7 @@ class tree_run final : public runtime::memory_run<rooted_tree_report, tree_parts
     rooted_tree_report report;
     static_cast<run_report&>(report) = numbering.finish(this->choices);
     report.rootfix_rounds = folding.finish(this->choices, report);
-    report.nodes = numbering.program().nodes;
+    report.nodes = numbering.nodes();
     report.ranking_levels = numbering.program().top + 1;
     report.scratch_bytes = this->memory.scratch.size();
     return report;
@@ -169,6 +173,7 @@ template <class T, class Combine>
   const auto arrays = check_arrays(shape, numbers, folds, options);
   runtime::run_setup setup("rooted_tree", env);
   check_device_access(setup.algorithm, arrays);
+  setup.check_count(shape.count);
   if (shape.nodes == 0) {
     return run_without_work(setup, rooted_tree_report{}, "there are no nodes");
   }

@@ -77,18 +77,24 @@ struct tour_program : tree_program<tree_state> {
   // Not an array of list_level: GCC 12 clears wrong bytes when it clears the padding of a kernel
   // argument that holds an array of structs.
   list_element* elements[max_list_levels];
-  unsigned counts[max_list_levels];
   unsigned interval_bits[max_list_levels];
   unsigned top;                 ///< the level that one block ranks
   tree_edge* edges;             ///< in order of the parents; null: siblings may be in any order
   unsigned sorted_from;         ///< the first edge that a sort put in order
   const std::int32_t* parents;  ///< of the input, or made from its child lists
-  unsigned nodes;
   bool single_root;
   tree_number_arrays numbers;
 
-  [[nodiscard]] __host__ __device__ list_level level(unsigned index) const {
-    return {elements[index], counts[index], interval_bits[index]};
+  /// Returns the number of elements of a level, in a list of `of_nodes` nodes.
+  [[nodiscard]] __host__ __device__ unsigned count_of(unsigned index, unsigned of_nodes) const {
+    unsigned count = 2 * of_nodes;
+    for (unsigned i = 0; i < index; ++i) {
+      count = list_level{elements[i], count, interval_bits[i]}.intervals() + 1;
+    }
+    return count;
+  }
+  [[nodiscard]] __device__ list_level level(unsigned index) const {
+    return {elements[index], count_of(index, node_count()), interval_bits[index]};
   }
 
   [[nodiscard]] __host__ __device__ bool repeats(const tree_state&) const { return false; }
@@ -111,7 +117,7 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
   if (!is_due(program, phase)) return;
   const bool valid = program.state->is_valid();
   if (valid) {
-    for_each_in_tile(2 * std::size_t{program.nodes}, [&](std::size_t i) {
+    for_each_in_tile(2 * std::size_t{program.node_count()}, [&](std::size_t i) {
       const auto visit = static_cast<unsigned>(i);
       const bool enters = visit % 2 == 0;
       program.elements[0][i] = {enters ? visit + 1 : nil, nil, enters ? 1u : 0u, enters ? 0u : 1u};
@@ -139,11 +145,12 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
   if (!is_due(program, phase)) return;
   const tree_edge* edges = program.edges;
   list_element* visits = program.elements[0];
-  for_each_in_tile(program.nodes, [&](std::size_t i) {
+  const unsigned nodes = program.node_count();
+  for_each_in_tile(nodes, [&](std::size_t i) {
     const unsigned parent = parent_of(edges[i]);
     const unsigned child = child_of(edges[i]);
     const bool is_root = parent == nil;
-    const bool is_sorted = i >= program.sorted_from && i + 1 < program.nodes;
+    const bool is_sorted = i >= program.sorted_from && i + 1 < nodes;
     if (is_sorted && edges[i] >= edges[i + 1]) program.state->unsorted = 1;
     const auto is_sibling = [&](std::size_t other) { return parent_of(edges[other]) == parent; };
     // 1. After the entry of a parent comes the entry of its first child. The tour begins at the
@@ -154,7 +161,7 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
       program.state->faults.second_root = child;
     }
     // 2. After the exit of a child comes the entry of its next sibling, or the exit of the parent.
-    if (i + 1 < program.nodes && is_sibling(i + 1)) {
+    if (i + 1 < nodes && is_sibling(i + 1)) {
       visits[2 * child + 1].next = 2 * child_of(edges[i + 1]);
     } else if (!is_root) {
       visits[2 * child + 1].next = 2 * parent + 1;
@@ -182,12 +189,13 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
   const auto run = std::size_t{blockIdx.x} * tuning::threads + threadIdx.x;
   const std::size_t begin = run * tuning::splice_items;
   const std::size_t after = begin + tuning::splice_items;
-  const auto end = static_cast<unsigned>(after < program.nodes ? after : program.nodes);
+  const unsigned nodes = program.node_count();
+  const auto end = static_cast<unsigned>(after < nodes ? after : nodes);
   for (auto v = static_cast<unsigned>(begin < end ? begin : end); v < end;) {
     const unsigned first = v;
     const std::int32_t parent = program.parents[v];
     for (++v; v < end && program.parents[v] == parent; ++v) visits[2 * v - 1].next = 2 * v;
-    if (!is_parent(parent, program.nodes)) {
+    if (!is_parent(parent, nodes)) {
       atomicMin(&state.faults.parent, first);
       continue;
     }
