@@ -20,6 +20,10 @@
 ///
 /// Input         see graph_view; at most 2^31 - 1 vertices and 2^33 - 1 edges. Self-loops and
 ///               repeated edges are allowed. Device, managed or pinned memory.
+/// Sizes         those of the spans. Or only the device has the number of edges, and perhaps that
+///               of vertices: graph_view::with_edges_on_device(), with_vertices(). Outputs
+///               and scratch memory then have the size of the upper bounds. One grid more reads the
+///               numbers.
 /// Weights       of type float, double or std::uint64_t; distances have the same type. Braced
 ///               weights, `{weights, m}` and `{}`, are of type float; std::span(weights, m) is of
 ///               any type. Weights are at least 0; an infinite one is no edge. Infinity is 2^64 - 1
@@ -51,7 +55,8 @@
 ///               next; with child grids, a driver kernel launches it by a tail launch. With the
 ///               strategy balanced, one block visits consecutive thin frontiers of a search in one
 ///               grid.
-/// Errors        std::invalid_argument for a bad argument, an offset that decreases, a target that
+/// Errors        std::length_error for a number in device memory that exceeds its upper bound.
+///               std::invalid_argument for a bad argument, an offset that decreases, a target that
 ///               is no vertex, a weight that is negative or not a number, and an integer distance
 ///               that is too large. The message names the field, the smallest index or the vertex,
 ///               and no output is written. unavailable if the device route is requested without
@@ -120,7 +125,6 @@ async_run<bfs_report> breadth_first_search_async(const graph_view& graph, std::i
   }
   search.alpha = options.alpha;
   search.beta = options.beta;
-  search.vertices = static_cast<unsigned>(graph.vertices());
   search.thin_edges = detail::graph::thin_edges_of(options);
   return detail::graph::start_search("breadth_first_search", arrays, graph, options, search, env);
 }
@@ -183,7 +187,6 @@ async_run<sssp_report> shortest_paths_async(const graph_view& graph, const Weigh
   search.source = static_cast<unsigned>(source);
   search.delta = options.delta == 0 ? T{0} : detail::graph::delta_of<T>(options.delta);
   search.adapts = options.delta == 0 && !detail::graph::has_child_grids(options.strategy);
-  search.mean_degree = static_cast<double>(graph.edges()) / static_cast<double>(graph.vertices());
   search.thin_edges = detail::graph::thin_edges_of(options);
   return detail::graph::start_search("shortest_paths", arrays, graph.outgoing(), options, search,
                                      env);
@@ -300,8 +303,6 @@ async_run<pagerank_report> pagerank_async(const graph_view& graph, double* ranks
       static_cast<detail::graph::rank>((options.tolerance < 2 ? options.tolerance : 2) *
                                        static_cast<double>(detail::graph::rank_one));
   search.max_iterations = options.max_iterations;
-  search.vertices = static_cast<unsigned>(graph.vertices());
-  search.edges = graph.edges();
   return detail::graph::start_search("pagerank", arrays, graph.outgoing(), options, search, env);
 }
 template <class = void>

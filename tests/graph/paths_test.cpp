@@ -61,7 +61,6 @@ struct bucket_program {
     bool adapts;
   } search;
   path_state* state;
-  unsigned vertices;
   internals::frontier_writer next;
   unsigned* words_read;
 
@@ -212,13 +211,13 @@ BOOST_AUTO_TEST_CASE(a_bucket_reads_only_groups_with_far_vertices) {
   std::vector<internals::edge_count> first_edge(2);
   internals::frontier_size size{};
   path_state state;
+  state.vertices = n;
   state.own.delta = 1;
   unsigned words_read = 0;
   const internals::far_vertices far{words.data(), groups.data()};
   const bucket_program program{
       {ends.data(), far, false},
       &state,
-      n,
       {{offsets.data(), nullptr}, {frontier.data(), first_edge.data()}, &size},
       &words_read};
   const auto run = [](auto kernel, unsigned threads, const auto&... arguments) {

@@ -57,11 +57,16 @@ inline std::vector<argument_array> check_shape(const graph_view& graph) {
   return arrays;
 }
 
+/// \throws std::invalid_argument
+[[noreturn]] inline void refuse_source(std::int64_t source, std::uint64_t vertices) {
+  refuse("source is " + std::to_string(source) + "; it must be in [0, " + std::to_string(vertices) +
+         ")");
+}
+
 /// Checks that `source` is a vertex. \throws std::invalid_argument
 inline void check_source(const graph_view& graph, std::int64_t source) {
   if (source >= 0 && static_cast<std::uint64_t>(source) < graph.vertices()) return;
-  refuse("source is " + std::to_string(source) + "; it must be in [0, " +
-         std::to_string(graph.vertices()) + ")");
+  refuse_source(source, graph.vertices());
 }
 
 /// Checks the arguments of breadth_first_search() and returns the arrays of the call.

@@ -174,14 +174,14 @@ struct breadth_first {
   unsigned source;
   bfs_direction direction;  ///< not automatic
   double alpha, beta;
-  unsigned vertices;
   unsigned thin_edges;  ///< maximum number of edges of a thin level
 
   [[nodiscard]] __host__ __device__ graph_phase due(const state& s) const {
     if (const graph_phase first = due_first(s); first != graph_phase::nothing) return first;
     if (s.last == graph_phase::bottom_up) {
       if (s.own.found == 0) return graph_phase::done;
-      const bool are_few = direction == bfs_direction::optimizing && s.own.found * beta < vertices;
+      const bool are_few =
+          direction == bfs_direction::optimizing && s.own.found * beta < s.vertices;
       return are_few ? graph_phase::list_found : graph_phase::bottom_up;
     }
     const edge_count edges = s.frontier().edges();
@@ -189,12 +189,13 @@ struct breadth_first {
     if (direction == bfs_direction::bottom_up) return graph_phase::bottom_up;
     // A bottom-up level reads the bitmap of all vertices, so it pays only for enough edges.
     const bool has_many =
-        s.last != graph_phase::list_found && edges > vertices / 16 &&
+        s.last != graph_phase::list_found && edges > s.vertices / 16 &&
         static_cast<double>(edges) * alpha > static_cast<double>(s.own.unexplored);
     if (direction == bfs_direction::optimizing && has_many) return graph_phase::bottom_up;
     return edges <= thin_edges ? graph_phase::thin : graph_phase::edges;
   }
 
+  __host__ __device__ void begin(state& s) const { s.own.unexplored = s.edges; }
   __device__ void end_round(state& s) const {
     s.own.unexplored -= s.frontier().edges();
     s.own.reached += s.frontier().vertices();
@@ -228,11 +229,6 @@ struct breadth_first {
 
   void take(memory_layout& memory, std::size_t n) {
     for (auto& bitmap : closed) bitmap = memory.take<unsigned>((n + 31) / 32);
-  }
-  [[nodiscard]] state first_state(const graph_view& graph) const {
-    state s;
-    s.own.unexplored = graph.edges();
-    return s;
   }
   void complete(report_type& report, const state& s) const {
     const unsigned last = vertices_of_frontier(s);

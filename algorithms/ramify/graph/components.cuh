@@ -39,6 +39,7 @@ struct initialize_components {
 /// Writes the root of each vertex, and counts the roots.
 struct flatten {
   static constexpr graph_phase phase = graph_phase::flatten;
+  static constexpr bool ends_run = true;
   static __device__ const char* name() { return "flatten"; }
 
   template <class Program>
@@ -93,6 +94,9 @@ struct union_find {
     if (s.last == graph_phase::flatten) return graph_phase::done;
     return s.frontier().edges() > 0 ? graph_phase::edges : graph_phase::flatten;
   }
+  __host__ __device__ void begin(state& s) const {
+    s.sizes[0] = frontier_size::of(s.vertices, s.edges);
+  }
   __device__ void end_round(state&) const {}
   __device__ void end_phase(state&, graph_phase) const {}
 
@@ -107,11 +111,6 @@ struct union_find {
   static constexpr bool has_lists = false;  // the frontier is the whole graph
 
   void take(memory_layout& memory, std::size_t n) { labels = memory.take<unsigned>(n); }
-  [[nodiscard]] state first_state(const graph_view& graph) const {
-    state s;
-    s.sizes[0] = frontier_size::of(static_cast<unsigned>(graph.vertices()), graph.edges());
-    return s;
-  }
   void complete(report_type& report, const state& s) const { report.components = s.own.components; }
 };
 

@@ -9,10 +9,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 #include <ostream>
 #include <ramify/runtime/detail/arguments.hpp>
+#include <ramify/runtime/device_count.hpp>
 #include <ramify/runtime/report.hpp>
 #include <span>
+#include <stdexcept>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -50,12 +54,43 @@ struct graph_view {
   std::span<const std::int32_t> targets;
   std::span<const std::int64_t> in_offsets;  ///< empty: the graph has no edges by target
   std::span<const std::int32_t> in_sources;
+  /// Whether only the device has the number of edges: it is the last offset.
+  bool edges_on_device = false;
+  /// The number of vertices, if only the device has it.
+  std::optional<device_count> vertices_on_device{};
 
+  /// Returns the same graph with a number of edges that only the device has: it is the last offset,
+  /// and the size of targets is its upper bound.
+  [[nodiscard]] graph_view with_edges_on_device() const {
+    graph_view graph = *this;
+    graph.edges_on_device = true;
+    return graph;
+  }
+  /// Returns the graph of the first `count` vertices. Only the device has their number, and that of
+  /// the edges, which is the offset after the last vertex. No other offset and target is read.
+  /// \throws std::invalid_argument if there are fewer vertices than the upper bound
+  [[nodiscard]] graph_view with_vertices(const device_count& count) const {
+    if (count.upper_bound > vertices()) {
+      throw std::invalid_argument("graph_view: " + std::to_string(vertices()) +
+                                  " vertices, but the upper bound of their number is " +
+                                  std::to_string(count.upper_bound));
+    }
+    graph_view graph = with_edges_on_device();
+    graph.offsets = offsets.first(count.upper_bound + 1);
+    if (has_in_edges()) graph.in_offsets = in_offsets.first(count.upper_bound + 1);
+    graph.vertices_on_device = count;
+    return graph;
+  }
+
+  /// Returns the number of vertices, or its upper bound if only the device has the number.
   [[nodiscard]] std::size_t vertices() const { return offsets.empty() ? 0 : offsets.size() - 1; }
+  /// Returns the number of edges, or its upper bound.
   [[nodiscard]] std::size_t edges() const { return targets.size(); }
   [[nodiscard]] bool has_in_edges() const { return !in_offsets.empty(); }
   /// Returns the same graph without the edges by target.
-  [[nodiscard]] graph_view outgoing() const { return directed(offsets, targets); }
+  [[nodiscard]] graph_view outgoing() const {
+    return {offsets, targets, {}, {}, edges_on_device, vertices_on_device};
+  }
   [[nodiscard]] bool is_symmetric() const {
     return has_in_edges() && in_offsets.data() == offsets.data() &&
            in_sources.data() == targets.data();

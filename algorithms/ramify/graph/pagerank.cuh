@@ -65,7 +65,7 @@ struct initialize_ranks : rank_update {
 
   template <class Program>
   __device__ explicit initialize_ranks(const Program& program)
-      : rank_update(program), own(&program.state->own), first(rank_one / program.vertices) {}
+      : rank_update(program), own(&program.state->own), first(rank_one / program.state->vertices) {}
 
   __device__ void visit(bool has, unsigned v) {
     if (has) store(v, first);
@@ -88,7 +88,7 @@ struct update_ranks : rank_update {
         damping(program.search.damping),
         everywhere(((1 - damping) * static_cast<double>(rank_one) +
                     damping * static_cast<double>(own->dangling)) /
-                   program.vertices) {}
+                   program.state->vertices) {}
 
   __device__ void visit(bool has, unsigned v) {
     if (!has) return;
@@ -111,6 +111,7 @@ struct update_ranks : rank_update {
 /// Writes the output.
 struct write_ranks {
   static constexpr graph_phase phase = graph_phase::write_ranks;
+  static constexpr bool ends_run = true;
   static __device__ const char* name() { return "write_ranks"; }
 
   template <class Program>
@@ -149,8 +150,6 @@ struct power_iteration {
   double damping;
   rank tolerance;
   unsigned max_iterations;
-  unsigned vertices;
-  edge_count edges;
 
   [[nodiscard]] __host__ __device__ graph_phase due(const state& s) const {
     if (const graph_phase first = due_first(s); first != graph_phase::nothing) return first;
@@ -159,7 +158,7 @@ struct power_iteration {
     if (s.last == graph_phase::update_ranks && is_complete(s)) {
       return to == nullptr ? graph_phase::done : graph_phase::write_ranks;
     }
-    return edges > 0 ? graph_phase::edges : graph_phase::update_ranks;
+    return s.edges > 0 ? graph_phase::edges : graph_phase::update_ranks;
   }
   [[nodiscard]] __host__ __device__ bool is_complete(const state& s) const {
     return s.own.change <= tolerance || s.own.iterations >= max_iterations;
@@ -173,7 +172,7 @@ struct power_iteration {
     s.own.change = s.own.change_after;
     s.own.change_after = 0;
     if (phase == graph_phase::update_ranks) ++s.own.iterations;
-    s.sizes[s.round % 2] = frontier_size::of(vertices, edges);  // the whole graph
+    s.sizes[s.round % 2] = frontier_size::of(s.vertices, s.edges);  // the whole graph
   }
 
   template <class Program>
@@ -189,7 +188,6 @@ struct power_iteration {
   void take(memory_layout& memory, std::size_t n) {
     for (rank** array : {&ranks, &shares, &received}) *array = memory.take<rank>(n);
   }
-  [[nodiscard]] state first_state(const graph_view&) const { return {}; }
   void complete(report_type& report, const state& s) const {
     report.iterations = s.own.iterations;
     report.change = static_cast<double>(s.own.change) / static_cast<double>(rank_one);

@@ -16,60 +16,12 @@
 /// Therefore due() reads only values that no running phase changes.
 
 #include <ramify/graph/for_edges.cuh>
+#include <ramify/graph/state.cuh>
 #include <ramify/graph/visit_words.cuh>
 #include <ramify/runtime/residency.cuh>
 #include <type_traits>
 
 namespace ramify::detail::graph::inline RAMIFY_BUILD {
-
-/// The grid of a phase.
-enum class graph_phase : unsigned {
-  nothing,  ///< before the first phase
-  check,
-  initialize,
-  edges,         ///< for every edge of the frontier
-  thin,          ///< consecutive rounds over the edges of thin frontiers, by one block
-  bottom_up,     ///< of breadth-first search
-  list_found,    ///< of breadth-first search
-  next_bucket,   ///< of shortest paths
-  list_source,   ///< of shortest paths
-  write_paths,   ///< of shortest paths
-  flatten,       ///< of connected components
-  update_ranks,  ///< of PageRank
-  write_ranks,   ///< of PageRank
-  done,
-};
-
-/// The index that stands for no fault.
-inline constexpr edge_count no_index = ~edge_count{0};
-
-/// Faults of the arrays: the smallest faulty index of each.
-struct graph_faults {
-  edge_count offset = no_index;  ///< an offset that decreases, or a wrong first or last one
-  edge_count target = no_index;  ///< a target that is no vertex
-  edge_count in_offset = no_index;
-  edge_count in_source = no_index;
-  edge_count weight = no_index;  ///< a weight that is negative or not a number
-
-  [[nodiscard]] __host__ __device__ bool any() const {
-    return offset != no_index || target != no_index || in_offset != no_index ||
-           in_source != no_index || weight != no_index;
-  }
-};
-
-/// The state of a chain. `Own` is the algorithm's part.
-template <class Own>
-struct round_state {
-  graph_phase last = graph_phase::nothing;  ///< of the last complete phase
-  unsigned round = 0;                       ///< rounds that are complete
-  graph_faults faults;
-  frontier_size sizes[2]{};    ///< of the frontiers: round r visits list r % 2
-  frontier_size aggregated{};  ///< of the list of child_grids
-  Own own{};
-
-  /// Returns the size of the frontier of the next round.
-  [[nodiscard]] __host__ __device__ frontier_size frontier() const { return sizes[round % 2]; }
-};
 
 /// The list of an algorithm's kernels over vertices. Each is a class with
 ///
@@ -88,6 +40,7 @@ struct round_state {
 ///     void end_group(unsigned g, unsigned); // after the visits of a group; each lane passes
 ///                                           // vertices_of() of another word
 ///     void end();                           // after all visits of a warp
+///     static constexpr bool ends_run = true;  // nothing follows the phase
 template <class... Phases>
 struct vertex_phases {
   /// Calls call(static_cast<Phase*>(nullptr)) for the class of a phase, if there is one.
@@ -106,9 +59,11 @@ struct vertex_phases {
 ///                                                       // before the round is counted
 ///     void end_phase(state&, graph_phase) const;        // the same, after a phase over vertices
 ///     Visitor visitor(const Program&, const edge_frontier&) const;  // __device__, for for_edges()
+///     void begin(state&) const;         // __host__ __device__, optional: writes what depends on
+///                                       // the numbers of vertices and of edges
 ///
 /// and, for the host: report_type; has_lists, which is false if the frontier is the whole graph;
-/// take(), which takes its scratch memory; first_state(); complete(), which completes the report.
+/// take(), which takes its scratch memory; complete(), which completes the report.
 template <class Search_, bool has_children_>
 struct graph_program : runtime::chain_link {
   using search_type = Search_;
@@ -123,8 +78,6 @@ struct graph_program : runtime::chain_link {
   state_type* state = nullptr;
   csr out{};
   csr in{};  ///< null pointers: the graph has no edges by target
-  unsigned vertices = 0;
-  edge_count edges = 0;
   frontier_list lists[2];
   edge_strategy strategy{};
   child_grids children{};
@@ -183,17 +136,11 @@ __device__ void complete_round(const Program& program) {
   ++state.round;
 }
 
-/// Returns the phase that is due in every algorithm, or `nothing` if the algorithm decides.
-template <class State>
-[[nodiscard]] __host__ __device__ graph_phase due_first(const State& s) {
-  if (s.last == graph_phase::nothing) return graph_phase::check;
-  if (s.last != graph_phase::check) return graph_phase::nothing;
-  return s.faults.any() ? graph_phase::done : graph_phase::initialize;
-}
-
 /// Ends a block's part of a phase. All threads must call it. One thread of the last block writes
-/// the state. Then it launches the next phase, or ends the iteration of a graph's loop.
-template <bool launches, class Program>
+/// the state. Then it launches the next phase, or ends the iteration of a graph's loop. If
+/// `ends_run`, nothing follows the phase: the kernel then contains no launch, and needs fewer
+/// registers.
+template <bool launches, bool ends_run = false, class Program>
 __device__ void end_block(const Program& program, graph_phase phase, const char* kernel) {
   if (!program.is_last_block(gridDim.x) || threadIdx.x != 0) return;
   auto& state = *program.state;
@@ -205,12 +152,35 @@ __device__ void end_block(const Program& program, graph_phase phase, const char*
   if (phase != graph_phase::done && phase != graph_phase::thin) state.last = phase;
   if constexpr (!launches) {
     end_iteration(program);
+  } else if constexpr (ends_run) {
+    program.progress->launched = 0;
   } else if constexpr (Program::has_children) {
     // Child grids may still append to the state's frontier, so this thread must not copy it.
     end_round(program, typename Program::state_type{}, kernel);
   } else {
     end_round(program, kernel);
   }
+}
+
+/// Writes the numbers of vertices and of edges of a graph, which only the device has, to the state
+/// and to `read`. If one exceeds its upper bound, or there are no vertices, or the source is not a
+/// vertex, no phase is due. Launched with one thread.
+template <class Program>
+__global__ void read_graph_size(Program program, runtime::element_count vertices,
+                                std::uint64_t most_edges, graph_size* read) {
+  const traced here(program.trace, __func__);
+  auto& state = *program.state;
+  const auto n = static_cast<unsigned>(vertices.get());
+  const auto m = n == 0 ? 0 : static_cast<std::uint64_t>(program.out.offsets[n]);
+  *read = {vertices.raw(), m};
+  bool has_work = n > 0 && m <= most_edges;
+  if constexpr (requires { program.search.source; }) {
+    has_work = has_work && program.search.source < n;
+  }
+  if (!has_work) state.last = graph_phase::done;
+  state.vertices = has_work ? n : 0;
+  state.edges = has_work ? m : 0;
+  if constexpr (requires { program.search.begin(state); }) program.search.begin(state);
 }
 
 /// Checks the edges by source or by target. `offset` and `target` receive the minimum of their
@@ -236,18 +206,21 @@ template <class Program>
 __global__ void __maxnreg__(max_registers(tuning::threads, tuning::resident_blocks))
     check_graph(Program program) {
   const traced here(program.trace, __func__);
+  if (program.search.due(*program.state) != graph_phase::check) return;
   graph_faults& faults = program.state->faults;
-  check_csr(program.out, program.vertices, program.edges, faults.offset, faults.target);
+  const unsigned vertices = program.state->vertices;
+  const edge_count edges = program.state->edges;
+  check_csr(program.out, vertices, edges, faults.offset, faults.target);
   const bool is_symmetric =
       program.in.offsets == program.out.offsets && program.in.targets == program.out.targets;
   if (program.in.offsets != nullptr && !is_symmetric) {
-    check_csr(program.in, program.vertices, program.edges, faults.in_offset, faults.in_source);
+    check_csr(program.in, vertices, edges, faults.in_offset, faults.in_source);
   }
   if constexpr (requires { program.search.weights; }) {
     using length = std::remove_cvref_t<decltype(*program.search.weights)>;
     if constexpr (std::is_floating_point_v<length>) {
       const edge_count stride = edge_count{gridDim.x} * tuning::threads;
-      for (edge_count e = edge_count{blockIdx.x} * tuning::threads + threadIdx.x; e < program.edges;
+      for (edge_count e = edge_count{blockIdx.x} * tuning::threads + threadIdx.x; e < edges;
            e += stride) {
         if (!(program.search.weights[e] >= 0)) atomicMin(&faults.weight, e);
       }
@@ -264,7 +237,8 @@ __global__ void __maxnreg__(max_registers(tuning::threads, tuning::resident_bloc
   const traced here(program.trace, Phase::name());
   if (program.search.due(*program.state) != Phase::phase) return;
   visit_words<Phase>(program);
-  end_block<true>(program, Phase::phase, Phase::name());
+  constexpr bool ends_run = requires { requires Phase::ends_run; };
+  end_block<true, ends_run>(program, Phase::phase, Phase::name());
 }
 
 /// 3. A round over the edges of a frontier.
@@ -317,7 +291,7 @@ __host__ __device__ void graph_program<Search_, has_children_>::phase_table(cons
   using program = graph_program;
   switch (const graph_phase due = search.due(s)) {
     case graph_phase::check: {
-      const edge_count items = edges > vertices ? edges : vertices + edge_count{1};
+      const edge_count items = s.edges > s.vertices ? s.edges : s.vertices + edge_count{1};
       state_type checked = s;
       checked.last = graph_phase::check;
       return row(check_graph<program>, shape_over(items, 4 * tuning::threads), checked);
@@ -332,7 +306,7 @@ __host__ __device__ void graph_program<Search_, has_children_>::phase_table(cons
     default:
       Search_::phases::with(due, [&](auto* phase) {
         row(visit_vertices<std::remove_pointer_t<decltype(phase)>, program>,
-            shape_over(vertices, tuning::threads * tuning::words_per_warp));
+            shape_over(s.vertices, tuning::threads * tuning::words_per_warp));
       });
   }
 }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <ramify/graph/arguments.hpp>
 #include <ramify/graph/rounds.cuh>
@@ -50,17 +51,19 @@ std::string faulty_element(const char* array, const T* elements, edge_count inde
 
 /// Throws an exception for the first fault, if there is one. Then it waits for the stream, to read
 /// the faulty element. \throws std::invalid_argument, cuda_error
-inline void throw_fault(const graph_faults& found, const graph_view& graph, cudaStream_t stream) {
+template <class State>
+void throw_fault(const State& state, const graph_view& graph, cudaStream_t stream) {
+  const graph_faults& found = state.faults;
   const auto check_offset = [&](edge_count index, const auto& offsets, const char* array) {
     if (index == no_index) return;
     refuse(faulty_element(array, offsets.data(), index, stream) +
            "; offsets must begin with 0, never decrease, and end with the number of edges, " +
-           std::to_string(graph.edges()));
+           std::to_string(state.edges));
   };
   const auto check_vertex = [&](edge_count index, const auto& vertices, const char* array) {
     if (index == no_index) return;
     refuse(faulty_element(array, vertices.data(), index, stream) + "; it must be in [0, " +
-           std::to_string(graph.vertices()) + ")");
+           std::to_string(state.vertices) + ")");
   };
   check_offset(found.offset, graph.offsets, "offsets");
   check_vertex(found.target, graph.targets, "targets");
@@ -72,7 +75,9 @@ inline void throw_fault(const graph_faults& found, const graph_view& graph, cuda
 template <class Search>
 struct graph_memory {
   graph_memory(memory_layout& memory, std::size_t n, edge_strategy strategy, const Search& of = {})
-      : state(memory.take<typename Search::state>(1)), search(of) {
+      : state(memory.take<typename Search::state>(1)),
+        size(memory.take<graph_size>(1)),
+        search(of) {
     const auto take_list = [&](frontier_list& list) {
       list = {memory.take<std::int32_t>(n), memory.take<edge_count>(n)};
     };
@@ -84,10 +89,17 @@ struct graph_memory {
   }
 
   typename Search::state* state;
+  graph_size* size;  ///< of a graph whose numbers only the device has
   frontier_list lists[2];
   frontier_list aggregated;
   Search search;
 };
+
+/// Returns the number of vertices of a graph, for kernels.
+[[nodiscard]] inline runtime::element_count vertices_of(const graph_view& graph) {
+  if (graph.vertices_on_device) return *graph.vertices_on_device;
+  return graph.vertices();
+}
 
 /// The beginning of a run: checks that kernels can access the arrays of the call, and chooses the
 /// route. \throws std::invalid_argument, unavailable, cuda_error
@@ -96,7 +108,8 @@ struct graph_setup : runtime::run_setup {
               const graph_options& options, const environment& env)
       : run_setup(name, env) {
     check_device_access("graph", arrays);
-    if (graph.vertices() == 0) return;
+    check_count(vertices_of(graph));
+    if (graph.vertices() == 0 && !graph.edges_on_device) return;
     constexpr unsigned slots_needed = 2;  // of the driver and of a phase
     choose_route(slots_needed, plans_of_rounds(options.strategy, by_host()));
   }
@@ -112,13 +125,25 @@ template <class Search>
   return basic_search_run<Search>::scratch_bytes(graph.vertices(), options.strategy);
 }
 
+/// Checks the numbers of vertices and of edges that a kernel has read, and the source.
+/// \throws std::length_error, std::invalid_argument
+template <class Search>
+void check_size(const graph_size& size, const graph_view& graph, const Search& search) {
+  vertices_of(graph).check("graph: vertices", size.vertices);
+  const device_count edges(graph.offsets.data(), graph.edges());
+  runtime::element_count(edges).check("graph: edges", size.edges);
+  if constexpr (requires { search.source; }) {
+    if (search.source >= size.vertices) refuse_source(search.source, size.vertices);
+  }
+}
+
 /// Returns the report of a complete run. \throws std::invalid_argument if the graph is faulty;
 /// cuda_error
 template <class Search>
 typename Search::report_type report_of(const run_report& launches, const graph_view& graph,
                                        const Search& search, const typename Search::state& state,
                                        cudaStream_t stream) {
-  throw_fault(state.faults, graph, stream);
+  throw_fault(state, graph, stream);
   if constexpr (requires { search.weights; }) {
     if (const edge_count e = state.faults.weight; e != no_index) {
       refuse(faulty_element("weights", search.weights, e, stream) + "; it must be at least 0");
@@ -126,8 +151,8 @@ typename Search::report_type report_of(const run_report& launches, const graph_v
   }
   typename Search::report_type report;
   static_cast<run_report&>(report) = launches;
-  report.vertices = graph.vertices();
-  report.edges = graph.edges();
+  report.vertices = state.vertices;
+  report.edges = state.edges;
   report.rounds = state.round;
   search.complete(report, state);
   return report;
@@ -146,9 +171,13 @@ class search_run final : public basic_search_run<Search> {
       : basic_search_run<Search>(setup, graph.vertices(), options.strategy, search),
         graph_(graph),
         chain_(this->control, program_of(options), setup.loop) {
-    auto first = this->parts.search.first_state(graph);
-    if (!options.check_graph) first.last = graph_phase::check;
+    const auto first = first_state(options);
     chain_.write_state(first);
+    if (graph_.edges_on_device) {
+      this->control.launch_grid("reading the size of a graph", read_graph_size<program>, {1, 1},
+                                chain_.program(), vertices_of(graph_),
+                                std::uint64_t{graph_.edges()}, this->parts.size);
+    }
     if (!this->control.on_device_route()) {
       chain_.launch_first_round(first);
     } else if (this->control.needs_completion() && options.check_graph) {
@@ -162,7 +191,23 @@ class search_run final : public basic_search_run<Search> {
  private:
   report_type finish() override {
     chain_.finish();
+    const graph_memory<Search>& taken = this->parts;
+    if (graph_.edges_on_device) {
+      check_size(read_back(taken.size, this->choices.stream, "reading the size of a graph"), graph_,
+                 taken.search);
+    }
     return report_of(this->end(), graph_, this->parts.search, chain_.state(), this->choices.stream);
+  }
+
+  /// Returns the state before the first phase, with the upper bounds of what only the device has.
+  [[nodiscard]] typename Search::state first_state(const graph_options& options) const {
+    typename Search::state first;
+    if (!options.check_graph) first.last = graph_phase::check;
+    first.vertices = static_cast<unsigned>(graph_.vertices());
+    first.edges = graph_.edges();
+    const Search& search = this->parts.search;
+    if constexpr (requires { search.begin(first); }) search.begin(first);
+    return first;
   }
 
   [[nodiscard]] program program_of(const graph_options& options) const {
@@ -171,8 +216,6 @@ class search_run final : public basic_search_run<Search> {
     made.state = taken.state;
     made.out = {graph_.offsets.data(), graph_.targets.data()};
     if (graph_.has_in_edges()) made.in = {graph_.in_offsets.data(), graph_.in_sources.data()};
-    made.vertices = static_cast<unsigned>(graph_.vertices());
-    made.edges = graph_.edges();
     std::copy(taken.lists, taken.lists + 2, made.lists);
     made.strategy = options.strategy;
     made.children.heavy_degree = options.heavy_degree;
@@ -195,7 +238,7 @@ template <class Search, class Options>
     const Options& options, const Search& search, const environment& env) {
   const graph_setup setup(name, arrays, graph, options, env);
   if constexpr (!requires { search.source; }) {  // a source is a vertex
-    if (graph.vertices() == 0) {
+    if (graph.vertices() == 0 && !graph.edges_on_device) {
       return run_without_work(setup, typename Search::report_type{}, "there are no vertices");
     }
   }

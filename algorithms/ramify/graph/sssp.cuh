@@ -119,7 +119,6 @@ struct delta_stepping {
   /// Whether buckets change their width. It is false if child grids may still append to the next
   /// frontier at the end of a round.
   bool adapts;
-  double mean_degree;
   unsigned thin_edges;  ///< maximum number of edges of a thin round
 
   [[nodiscard]] __host__ __device__ graph_phase due(const state& s) const {
@@ -148,7 +147,7 @@ struct delta_stepping {
   }
   __device__ void end_phase(state& s, graph_phase phase) const {
     if (phase == graph_phase::initialize) {
-      s.own.delta = delta == 0 ? delta_of_sample(s.own) : delta;
+      s.own.delta = delta == 0 ? delta_of_sample(s) : delta;
       s.own.bucket_end = s.own.delta;
       s.own.buckets = 1;
     }
@@ -169,9 +168,10 @@ struct delta_stepping {
 
   /// Returns 32 (the width of a warp) times the mean length of the sampled edges, divided by the
   /// mean degree, as Davidson et al. propose.
-  [[nodiscard]] __device__ T delta_of_sample(const sssp_state<T>& own) const {
-    if (!(own.sampled_length > 0)) return 1;
-    const double mean = own.sampled_length / own.sampled_edges;
+  [[nodiscard]] __device__ static T delta_of_sample(const state& s) {
+    if (!(s.own.sampled_length > 0)) return 1;
+    const double mean = s.own.sampled_length / s.own.sampled_edges;
+    const double mean_degree = static_cast<double>(s.edges) / s.vertices;
     return delta_of<T>(mean * 32 / (mean_degree > 1 ? mean_degree : 1));
   }
 
@@ -203,7 +203,6 @@ struct delta_stepping {
     far.words = memory.take<unsigned>((n + 31) / 32);
     if (tuning::has_far_groups) far.groups = memory.take<unsigned>((n + 32767) / 32768);
   }
-  [[nodiscard]] state first_state(const graph_view&) const { return {}; }
   void complete(report_type& report, const state& s) const {
     if (s.own.too_far != path_end<T>::none) {
       refuse("the distance of vertex " + std::to_string(s.own.too_far) +

@@ -61,20 +61,21 @@ __device__ void visit_groups(Phase& phase, unsigned n, unsigned warp, unsigned w
 template <class Phase, class Program>
 __device__ void visit_words(const Program& program) {
   constexpr unsigned at_once = tuning::words_per_warp;
-  const unsigned words = (program.vertices - 1) / 32 + 1;
+  const unsigned vertices = program.state->vertices;
+  const unsigned words = (vertices - 1) / 32 + 1;
   const unsigned warps = gridDim.x * (tuning::threads / 32);
   const unsigned warp = (blockIdx.x * tuning::threads + threadIdx.x) / 32;
   const unsigned lane = threadIdx.x % 32;
   Phase phase(program);
   if constexpr (requires { phase.groups_of(0u); }) {
-    visit_groups(phase, program.vertices, warp, warps);
+    visit_groups(phase, vertices, warp, warps);
   } else {
     for (edge_count first = edge_count{warp} * at_once; first < words;
          first += edge_count{warps} * at_once) {
       const auto word = static_cast<unsigned>(first + lane);
       unsigned selected = 0;
       if (lane < at_once && word < words) {
-        selected = vertices_in(word, program.vertices);
+        selected = vertices_in(word, vertices);
         if constexpr (requires { phase.vertices_of(word); }) selected &= phase.vertices_of(word);
       }
       visit_selected(phase, static_cast<unsigned>(first), selected);

@@ -120,7 +120,7 @@ struct tree_parts {
 template <class T, class Combine>
 [[nodiscard]] std::size_t scratch_bytes(const tree_shape& shape, const tree_number_arrays& numbers,
                                         const tree_folds<T, Combine>& folds) {
-  if (shape.nodes == 0) return 0;
+  if (shape.nodes == 0 && !shape.count) return 0;
   return layout_bytes<tree_parts<T, Combine>>(shape, numbers, folds);
 }
 
@@ -173,8 +173,8 @@ template <class T, class Combine>
   const auto arrays = check_arrays(shape, numbers, folds, options);
   runtime::run_setup setup("rooted_tree", env);
   check_device_access(setup.algorithm, arrays);
-  setup.check_count(shape.count);
-  if (shape.nodes == 0) {
+  if (shape.count) setup.check_count(*shape.count);
+  if (shape.nodes == 0 && !shape.count) {
     return run_without_work(setup, rooted_tree_report{}, "there are no nodes");
   }
   setup.completes_without_loop = folds.rootfix == nullptr;

@@ -45,9 +45,11 @@ class on_device {
   }
   on_device(std::span<T> caller, facade_call& call, const char* name) requires std::is_const_v<T>
       : on_device(caller, array_role::input, call, name) {}
-  /// An output of n elements; null: it is not requested.
-  on_device(T* output, std::size_t n, facade_call& call, const char* name)
-      : on_device(std::span(output, output == nullptr ? 0 : n), array_role::output, call, name) {}
+  /// An output of n elements; null: it is not requested. If `is_partial`, kernels write only some
+  /// of them, because only the device has their number.
+  on_device(T* output, std::size_t n, facade_call& call, const char* name, bool is_partial = false)
+      : on_device(std::span(output, output == nullptr ? 0 : n),
+                  is_partial ? array_role::in_place : array_role::output, call, name) {}
 
   [[nodiscard]] std::span<T> get() const {
     return copy_.data() == nullptr ? caller_ : std::span<T>(copy_.data(), copy_.size());

@@ -19,7 +19,8 @@ class graph_on_device {
 
  public:
   graph_on_device(const graph_view& graph, facade::facade_call& call)
-      : is_symmetric_(graph.is_symmetric()),
+      : size_(graph),
+        is_symmetric_(graph.is_symmetric()),
         offsets_(graph.offsets, call, "offsets"),
         targets_(graph.targets, call, "targets"),
         in_offsets_(is_symmetric_ ? decltype(graph.in_offsets)() : graph.in_offsets, call,
@@ -28,12 +29,16 @@ class graph_on_device {
                     "in_sources") {}
 
   [[nodiscard]] graph_view get() const {
-    if (is_symmetric_) return graph_view::symmetric(offsets_.get(), targets_.get());
-    return graph_view::directed(offsets_.get(), targets_.get(), in_offsets_.get(),
-                                in_sources_.get());
+    graph_view graph = size_;
+    graph.offsets = offsets_.get();
+    graph.targets = targets_.get();
+    graph.in_offsets = is_symmetric_ ? graph.offsets : in_offsets_.get();
+    graph.in_sources = is_symmetric_ ? graph.targets : in_sources_.get();
+    return graph;
   }
 
  private:
+  graph_view size_;
   bool is_symmetric_;
   array<std::int64_t> offsets_;
   array<std::int32_t> targets_;
@@ -53,8 +58,9 @@ bfs_report breadth_first_search_on<this_build>(const graph_view& graph, std::int
                                                const bfs_options& options, const environment& env) {
   facade_call call(env);
   const graph_on_device device_graph(graph, call);
-  const on_device levels(results.levels, graph.vertices(), call, "levels");
-  const on_device parents(results.parents, graph.vertices(), call, "parents");
+  const on_device levels(results.levels, graph.vertices(), call, "levels", graph.edges_on_device);
+  const on_device parents(results.parents, graph.vertices(), call, "parents",
+                          graph.edges_on_device);
   const auto report = ramify::breadth_first_search(
       device_graph.get(), source, bfs_arrays{levels.data(), parents.data()}, options, env);
   return call.finish(report, levels, parents);
@@ -68,8 +74,10 @@ sssp_report shortest_paths_on(const graph_view& graph, std::span<const T> weight
   facade_call call(env);
   const graph_on_device device_graph(graph.outgoing(), call);
   const on_device lengths(weights, call, "weights");
-  const on_device distances(results.distances, graph.vertices(), call, "distances");
-  const on_device parents(results.parents, graph.vertices(), call, "parents");
+  const on_device distances(results.distances, graph.vertices(), call, "distances",
+                            graph.edges_on_device);
+  const on_device parents(results.parents, graph.vertices(), call, "parents",
+                          graph.edges_on_device);
   const auto report =
       ramify::shortest_paths(device_graph.get(), lengths.get(), source,
                              basic_sssp_arrays<T>{distances.data(), parents.data()}, options, env);
@@ -93,7 +101,7 @@ components_report connected_components_on<this_build>(const graph_view& graph,
                                                       const environment& env) {
   facade_call call(env);
   const graph_on_device device_graph(graph.is_symmetric() ? graph : graph.outgoing(), call);
-  const on_device result(components, graph.vertices(), call, "components");
+  const on_device result(components, graph.vertices(), call, "components", graph.edges_on_device);
   const auto report = ramify::connected_components(device_graph.get(), result.data(), options, env);
   return call.finish(report, result);
 }
@@ -103,7 +111,7 @@ pagerank_report pagerank_on<this_build>(const graph_view& graph, double* ranks,
                                         const pagerank_options& options, const environment& env) {
   facade_call call(env);
   const graph_on_device device_graph(graph.outgoing(), call);
-  const on_device result(ranks, graph.vertices(), call, "ranks");
+  const on_device result(ranks, graph.vertices(), call, "ranks", graph.edges_on_device);
   const auto report = ramify::pagerank(device_graph.get(), result.data(), options, env);
   return call.finish(report, result);
 }

@@ -6,7 +6,6 @@
 /// compiler for the CPU executor.
 
 #include <ramify/rooted_tree.cuh>
-#include <span>
 #include <type_traits>
 
 #include "facade/device_arrays.cuh"
@@ -47,10 +46,8 @@ rooted_tree_report rooted_tree_on(const tree_shape& shape, const tree_number_arr
   const on_device parents(shape.parents, call, "parents");
   const on_device offsets(shape.offsets, call, "offsets");
   const on_device children(shape.children, call, "children");
-  // With a device_count, kernels write only a part of an output.
-  const auto role = shape.count ? array_role::in_place : array_role::output;
   const auto output = [&](auto* array, const char* name) {
-    return on_device(std::span(array, array == nullptr ? 0 : shape.nodes), role, call, name);
+    return on_device(array, shape.nodes, call, name, shape.count.has_value());
   };
   const auto levels = output(numbers.levels, "levels");
   const auto sizes = output(numbers.subtree_sizes, "subtree_sizes");

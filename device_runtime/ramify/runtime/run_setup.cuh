@@ -9,9 +9,9 @@
 #include <memory>
 #include <optional>
 #include <ramify/runtime/buffer.cuh>
+#include <ramify/runtime/detail/element_count.cuh>
 #include <ramify/runtime/detail/launch_costs.cuh>
 #include <ramify/runtime/device_context.cuh>
-#include <ramify/runtime/device_count.hpp>
 #include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/graph_loop.cuh>
 #include <ramify/runtime/launch.cuh>
@@ -193,9 +193,9 @@ struct run_setup : private relaxed_capture_scope, run_choices {
 
   /// Checks that kernels can access a number of elements, if only the device has it.
   /// \throws std::invalid_argument; cuda_error
-  void check_count(const std::optional<device_count>& count) const {
-    if (!count) return;
-    check_device_access(count->address, count->bytes,
+  void check_count(const element_count& count) const {
+    if (!count.on_device()) return;
+    check_device_access(count.address, count.bytes,
                         (std::string(algorithm) + ": the address of device_count").c_str());
   }
 

@@ -26,23 +26,24 @@ struct counted_elements {
   std::uint64_t n;    ///< the number of elements to process: 0 if `raw` exceeds its upper bound
 };
 
-/// A number of elements. The host knows at least its upper bound.
+/// A number of elements. The host has at least its upper bound. A function with a parameter of this
+/// type takes a number of the host or a device_count.
 struct element_count {
-  const void* address = nullptr;  ///< of the number in device memory; null: it is upper_bound
-  unsigned bytes = 0;
+  const void* address = nullptr;  ///< of the number in device memory
+  unsigned bytes = 0;             ///< of the number in device memory; 0: it is upper_bound
   bool is_signed = false;
   std::size_t upper_bound = 0;
 
   element_count() = default;
-  explicit element_count(std::size_t n) : upper_bound(n) {}
-  explicit element_count(const device_count& n)
+  element_count(std::size_t n) : upper_bound(n) {}
+  element_count(const device_count& n)
       : address(n.address), bytes(n.bytes), is_signed(n.is_signed), upper_bound(n.upper_bound) {}
   /// The number that read_count() writes.
   element_count(const counted_elements* counted, std::size_t most)
       : address(&counted->n), bytes(sizeof counted->n), upper_bound(most) {}
 
   /// Returns whether only the device has the number.
-  [[nodiscard]] __host__ __device__ bool on_device() const { return address != nullptr; }
+  [[nodiscard]] __host__ __device__ bool on_device() const { return bytes != 0; }
 
   /// Returns the number as it is, extended with its sign. A negative number becomes a large one.
   [[nodiscard]] __device__ std::size_t raw() const {

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// The state of the launch chains of the graph algorithms: the phase, the size of the graph, the
+/// faults of its arrays, and the sizes of the frontiers.
+
+#include <cstdint>
+#include <ramify/graph/frontier.cuh>
+
+namespace ramify::detail::graph::inline RAMIFY_BUILD {
+
+/// The grid of a phase.
+enum class graph_phase : unsigned {
+  nothing,  ///< before the first phase
+  check,
+  initialize,
+  edges,         ///< for every edge of the frontier
+  thin,          ///< consecutive rounds over the edges of thin frontiers, by one block
+  bottom_up,     ///< of breadth-first search
+  list_found,    ///< of breadth-first search
+  next_bucket,   ///< of shortest paths
+  list_source,   ///< of shortest paths
+  write_paths,   ///< of shortest paths
+  flatten,       ///< of connected components
+  update_ranks,  ///< of PageRank
+  write_ranks,   ///< of PageRank
+  done,
+};
+
+/// The index that stands for no fault.
+inline constexpr edge_count no_index = ~edge_count{0};
+
+/// Faults of the arrays: the smallest faulty index of each.
+struct graph_faults {
+  edge_count offset = no_index;  ///< an offset that decreases, or a wrong first or last one
+  edge_count target = no_index;  ///< a target that is no vertex
+  edge_count in_offset = no_index;
+  edge_count in_source = no_index;
+  edge_count weight = no_index;  ///< a weight that is negative or not a number
+
+  [[nodiscard]] __host__ __device__ bool any() const {
+    return offset != no_index || target != no_index || in_offset != no_index ||
+           in_source != no_index || weight != no_index;
+  }
+};
+
+/// The numbers of vertices and of edges as they are in device memory. They may be too large.
+struct graph_size {
+  std::uint64_t vertices;
+  std::uint64_t edges;
+};
+
+/// The state of a chain. `Own` is the algorithm's part.
+template <class Own>
+struct round_state {
+  graph_phase last = graph_phase::nothing;  ///< of the last complete phase
+  unsigned round = 0;                       ///< rounds that are complete
+  unsigned vertices = 0;
+  edge_count edges = 0;
+  graph_faults faults;
+  frontier_size sizes[2]{};    ///< of the frontiers: round r visits list r % 2
+  frontier_size aggregated{};  ///< of the list of child_grids
+  Own own{};
+
+  /// Returns the size of the frontier of the next round.
+  [[nodiscard]] __host__ __device__ frontier_size frontier() const { return sizes[round % 2]; }
+};
+
+/// Returns the phase that is due in every algorithm, or `nothing` if the algorithm decides.
+template <class State>
+[[nodiscard]] __host__ __device__ graph_phase due_first(const State& s) {
+  if (s.last == graph_phase::nothing) return graph_phase::check;
+  if (s.last == graph_phase::done) return graph_phase::done;  // set by read_graph_size()
+  if (s.last != graph_phase::check) return graph_phase::nothing;
+  return s.faults.any() ? graph_phase::done : graph_phase::initialize;
+}
+
+}  // namespace ramify::detail::graph::inline RAMIFY_BUILD
