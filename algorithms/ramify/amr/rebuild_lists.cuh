@@ -6,7 +6,7 @@
 /// blocks in Morton order.
 
 #include <ramify/amr/run_view.cuh>
-#include <ramify/runtime/collectives.cuh>
+#include <ramify/runtime/prefix_sum.cuh>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::amr::inline RAMIFY_BUILD {

@@ -14,8 +14,8 @@
 
 #include <cstdint>
 #include <ramify/graph/tuning.cuh>
-#include <ramify/runtime/collectives.cuh>
 #include <ramify/runtime/detail/launch_chain.cuh>
+#include <ramify/runtime/prefix_sum.cuh>
 
 namespace ramify::detail::graph::inline RAMIFY_BUILD {
 

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <limits>
 #include <ramify/graph/config.hpp>
-#include <ramify/runtime/collectives.cuh>
+#include <ramify/runtime/lanes.cuh>
 #include <ramify/runtime/residency.cuh>
 #include <type_traits>
 

@@ -5,8 +5,8 @@
 /// The value types of the quicksort kernels: segments, arrays of elements, shares of work.
 
 #include <ramify/quicksort/tuning.cuh>
-#include <ramify/runtime/collectives.cuh>
 #include <ramify/runtime/detail/hash.cuh>
+#include <ramify/runtime/prefix_sum.cuh>
 #include <type_traits>
 
 namespace ramify::detail::quicksort::inline RAMIFY_BUILD {

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <bit>
 #include <ramify/runtime/build.hpp>
-#include <ramify/runtime/collectives.cuh>
+#include <ramify/runtime/no_value.hpp>
 #include <type_traits>
 
 namespace ramify::detail::quicksort::inline RAMIFY_BUILD {

@@ -19,7 +19,7 @@
 /// no lane waits for another one, and the packet reads a point once.
 
 #include <cstdint>
-#include <ramify/runtime/collectives.cuh>
+#include <ramify/runtime/lanes.cuh>
 #include <ramify/spatial_tree/node.cuh>
 #include <ramify/spatial_tree/packets.cuh>
 

@@ -14,12 +14,10 @@
 #include <numeric>
 #include <ramify/cpu/cuda_builtins.hpp>
 #include <ramify/runtime/build.hpp>
+#include <ramify/runtime/no_value.hpp>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::cpu {
-
-/// The value type of a sort that has keys only.
-struct no_value {};
 
 [[nodiscard]] inline unsigned linear_thread() {
   using namespace builtins;

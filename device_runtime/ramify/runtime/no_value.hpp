@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+namespace ramify {
+
+/// The value type of a sort that has keys only.
+struct no_value {};
+
+}  // namespace ramify

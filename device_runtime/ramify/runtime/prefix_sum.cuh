@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Prefix sums over the threads of a warp or a block.
+///
+/// The classes have the names, members and rules of CUB's, but only one function of each. They are
+/// not CUB's, because nvcc needs longer for any header of CUB than for the whole runtime.
+
+#include <ramify/runtime/cuda.hpp>
+#include <type_traits>
+
+#if !RAMIFY_ON_CUDA
+#include <ramify/cpu/collectives.hpp>
+#endif
+
+namespace ramify::inline RAMIFY_BUILD {
+
+#if RAMIFY_ON_CUDA
+
+/// Prefix sums over the 32 lanes of a warp, in a block with one dimension. All lanes must call it.
+template <class T>
+class warp_scan {
+  static_assert(std::is_integral_v<T>, "the order of the additions is unspecified");
+
+ public:
+  struct TempStorage {};
+
+  __device__ explicit warp_scan(TempStorage& /*storage*/) {}
+
+  /// Computes the exclusive prefix sum over the lanes, and the sum of all.
+  __device__ void ExclusiveSum(T input, T& output, T& total) const {
+    const T inclusive = inclusive_sum(input);
+    output = inclusive - input;
+    total = __shfl_sync(full_warp_mask, inclusive, 31);
+  }
+
+  /// Returns the sum of the inputs of the lanes up to and including this one.
+  [[nodiscard]] __device__ static T inclusive_sum(T input) {
+    const unsigned lane = threadIdx.x % 32;
+    T sum = input;
+    RAMIFY_UNROLL
+    for (unsigned apart = 1; apart < 32; apart *= 2) {
+      const T before = __shfl_up_sync(full_warp_mask, sum, apart);
+      if (lane >= apart) sum += before;
+    }
+    return sum;
+  }
+};
+
+/// Prefix sums over the threads of a block with one dimension. All threads must call it. A
+/// __syncthreads() must come before the temporary storage is used again.
+///
+/// It needs little shared memory. In a grid that a kernel launched, shared memory decides how many
+/// blocks are resident (team.cuh).
+template <class T, int threads>
+class block_scan {
+  static_assert(threads % 32 == 0, "a block must consist of whole warps");
+  static constexpr unsigned warps = threads / 32;
+
+ public:
+  struct TempStorage {
+    T of_warp[warps];
+  };
+
+  __device__ explicit block_scan(TempStorage& storage) : storage_(storage) {}
+
+  /// Computes the exclusive prefix sum over the threads, and the sum of all.
+  ///
+  ///     input <-- [1, 3, 0, 2]     output --> [0, 1, 4, 4]     total --> 6
+  __device__ void ExclusiveSum(T input, T& output, T& total) const {
+    const unsigned warp = threadIdx.x / 32;
+    const T inclusive = warp_scan<T>::inclusive_sum(input);
+    if (threadIdx.x % 32 == 31) storage_.of_warp[warp] = inclusive;
+    __syncthreads();
+    T before = 0;  // the sum of the warps before this one
+    total = 0;
+    RAMIFY_UNROLL
+    for (unsigned w = 0; w < warps; ++w) {
+      if (w == warp) before = total;
+      total += storage_.of_warp[w];
+    }
+    output = before + inclusive - input;
+  }
+
+ private:
+  TempStorage& storage_;
+};
+
+#else
+
+using cpu::block_scan;
+
+using cpu::warp_scan;
+
+#endif
+
+}  // namespace ramify::inline RAMIFY_BUILD
