@@ -58,6 +58,7 @@ __global__ void trial_release_slots(Trial* trial, launch_slots slots) {
 /// Launches `count` independent grids.
 template <class Trial>
 __global__ void trial_sequence(Trial* trial, unsigned count) {
+  RAMIFY_NO_UNROLL
   for (unsigned i = 0; i < count; ++i) {
     const auto launched = launch(trial_nothing<Trial>, {1, 1}, fire_and_forget(), trial);
     if (!launched) trial->status.record_error(launched.code(), __func__, 0);
