@@ -66,6 +66,17 @@ void sort(unsigned* keys, std::size_t n, ramify::call_status* status) {
   arena.get();
 }
 END
+program "call quicksort by extern template" <<'END'
+#include <ramify/quicksort.cuh>
+extern template ramify::quicksort_report ramify::quicksort(unsigned*, std::size_t,
+                                                           ramify::ascending);
+void sort(unsigned* keys, std::size_t n) { ramify::quicksort(keys, n); }
+END
+program "call compiled quicksort" <<'END'
+#include <ramify/quicksort.hpp>
+#include <span>
+void sort(unsigned* keys, std::size_t n) { ramify::quicksort(std::span(keys, n)); }
+END
 program "call spatial_tree" <<'END'
 #include <ramify/spatial_tree.cuh>
 std::size_t nodes(const ramify::point<float, 3>* points, std::size_t n) {
