@@ -57,6 +57,8 @@ done
 # One partition and the long merge sort; segments that share grids; captured sorts.
 cases quicksort_cuda 'quicksort/segments_at_the_depth_limit*,segments_share*,a_captured_sort*'
 
+cases segmented_sort_cuda 'segmented_sort/sorts_every_short*,nothing_to*,sorts_particles'
+
 for route in device flat; do
   example tree_search --tree small --verify --route $route
   example tree_search --tree T3 --verify --route $route

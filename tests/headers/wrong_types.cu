@@ -7,6 +7,7 @@
 #include <ramify/quadrature.cuh>
 #include <ramify/quicksort.cuh>
 #include <ramify/rooted_tree.cuh>
+#include <ramify/segmented_sort.cuh>
 #include <ramify/spatial_tree/reduce_bottom_up.cuh>
 #include <ramify/traverse.cuh>
 #include <string>
@@ -89,14 +90,15 @@ __global__ void call_from_a_kernel(int* keys, kernel_environment<quicksort_calls
 
 void call(const float* const_keys, not_plain* no_keys, no_less* unordered, int* keys,
           float* values) {
-  quicksort(const_keys, 1);                        // the keys are const, but are sorted in place
-  quicksort_pairs(keys, const_keys, 1);            // the values are const, but move with the keys
-  quicksort(no_keys, 1, one{});                    // keys must be trivially copyable and
-  quicksort(unordered, 1);                         // keys of this type have no operator<
-  quicksort(keys, 1, returns_text{});              // the comparator must have bool operator()
-  quicksort_async(keys, 1, not_const{}).get();     // the comparator must have bool operator()
-  quicksort(keys, 1, has_text{});                  // the comparator must be trivially copyable
-  traverse(1u, has_child{}, one{}, one{}, 0u);     // Expand needs unsigned degree(Node) const
+  quicksort(const_keys, 1);                     // the keys are const, but are sorted in place
+  quicksort_pairs(keys, const_keys, 1);         // the values are const, but move with the keys
+  quicksort(no_keys, 1, one{});                 // keys must be trivially copyable and
+  quicksort(unordered, 1);                      // keys of this type have no operator<
+  quicksort(keys, 1, returns_text{});           // the comparator must have bool operator()
+  quicksort_async(keys, 1, not_const{}).get();  // the comparator must have bool operator()
+  quicksort(keys, 1, has_text{});               // the comparator must be trivially copyable
+  segmented_sort(keys, 1, keys, keys, 1, has_text{});  // the comparator must be trivially copyable
+  traverse(1u, has_child{}, one{}, one{}, 0u);         // Expand needs unsigned degree(Node) const
   traverse(1u, has_degree{}, one{}, one{}, 0u);    // Expand needs Node child(Node, unsigned) const
   traverse(1u, splits{}, nothing{}, one{}, 0u);    // Visit needs Value operator()(Node, unsigned
   traverse(1u, splits{}, one{}, nothing{}, 0u);    // Reduce needs Value operator()(Value, Value)

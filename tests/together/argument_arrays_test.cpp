@@ -12,6 +12,7 @@
 #include <ramify/quicksort.hpp>
 #include <ramify/quicksort_out_of_core.cuh>
 #include <ramify/rooted_tree.cuh>
+#include <ramify/segmented_sort.cuh>
 #include <ramify/spatial_tree.cuh>
 #include <ramify/tessellation.cuh>
 #include <span>
@@ -48,6 +49,9 @@ BOOST_AUTO_TEST_CASE(misaligned_arrays_are_refused) {
           [&] { return quicksort(off(a.values.data()), few); });
   refuses("quicksort: values must be aligned to 4 bytes",
           [&] { return quicksort_pairs(a.keys.data(), off(a.values.data()), few); });
+  refuses("segmented_sort: ends must be aligned to 4 bytes", [&] {
+    return segmented_sort(a.values.data(), few, a.labels.data(), off(a.labels.data()), few);
+  });
   refuses("mandelbrot: dwells must be aligned to 4 bytes",
           [&] { return mandelbrot({.width = 2, .height = 2}, off(a.dwells.data())); });
   const tree_shape off_tree = tree_shape::of_parents(

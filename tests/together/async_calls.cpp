@@ -12,6 +12,7 @@
 #include <ramify/quadrature.cuh>
 #include <ramify/quicksort.cuh>
 #include <ramify/rooted_tree.cuh>
+#include <ramify/segmented_sort.cuh>
 #include <ramify/spatial_tree.cuh>
 #include <ramify/tree_search.cuh>
 
@@ -68,6 +69,11 @@ std::vector<async_call> calls_of_all_families(const arrays& a) {
                                        env);
         });
   }
+  add("segmented_sort", segmented_sort_scratch_bytes<float, std::uint32_t>(n, n),
+      [&a](const auto& env) {
+        return segmented_sort_pairs_async(a.keys.data(), a.values.data(), n, a.offsets.data(),
+                                          a.offsets.data() + 1, n, ascending{}, env);
+      });
   for (const auto strategy : all_choices<traverse_strategy>()) {
     const traverse_options options{.strategy = strategy};
     add("traverse, " + std::string(to_string(strategy)),
@@ -169,6 +175,11 @@ std::vector<async_call> calls_without_work(const arrays& a) {
       row("quicksort", 0,
           [&a](const environment& env) {
             return quicksort_async(a.values.data(), 1, ascending{}, env);
+          }),
+      row("segmented_sort", 0,
+          [&a](const environment& env) {
+            return segmented_sort_async(a.values.data(), n, a.offsets.data(), a.offsets.data(), 0,
+                                        ascending{}, env);
           }),
       row("rooted_tree", 0,
           [](const environment& env) {

@@ -30,6 +30,7 @@
 #include <ramify/runtime/error.hpp>
 #include <ramify/runtime/limits.cuh>
 #include <ramify/runtime/staging.cuh>
+#include <ramify/segmented_sort.hpp>
 #include <ramify/spatial_tree.hpp>
 #include <ramify/tessellation.hpp>
 #include <ramify/tree_search.hpp>
@@ -108,6 +109,13 @@ bool sorts(quicksort_strategy strategy) {
     if (keys[i] != float(i)) return false;
   }
   return true;
+}
+
+bool sorts_segments() {
+  std::vector<float> keys(3000);
+  for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = -float(i);
+  segmented_sort(keys, std::array{0u, 10u, 2990u, 3000u});
+  return keys[0] == -9 && keys[10] == -2989 && keys[2989] == -10 && keys[2999] == -2990;
 }
 
 /// Points at 0, 1, 4, 9, ...: the nearest neighbor of point i > 0 is point i - 1.
@@ -233,6 +241,7 @@ bool flows() {
 constexpr family_call calls[] = {
     {"sample sort", [] { return sorts(quicksort_strategy::sample_sort); }},
     {"binary quicksort", [] { return sorts(quicksort_strategy::binary); }},
+    {"segmented_sort", sorts_segments},
     {"spatial_index", finds_neighbors},
     {"gravity", pulls},
     {"nbody_simulation", moves},

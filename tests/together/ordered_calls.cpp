@@ -11,6 +11,7 @@
 #include <ramify/nbody.hpp>
 #include <ramify/quicksort.hpp>
 #include <ramify/rooted_tree.hpp>
+#include <ramify/segmented_sort.hpp>
 #include <ramify/spatial_tree.hpp>
 #include <random>
 
@@ -60,6 +61,21 @@ void add_sorts(std::vector<family_call>& all) {
                          env);
        },
        [](const auto& seen) { return seen[0] == numbers_from(7) && seen[1] == numbers_from(7); }});
+  // The offsets before the slow kernel are those of one segment, and those after it of two.
+  all.push_back({"segmented_sort",
+                 list(late_array(shuffled(1), keys),
+                      late_array(std::array{word{0}, n, n}, std::array{word{0}, n / 2, n})),
+                 {},
+                 [](const family_call& c, const environment& env) {
+                   segmented_sort(c.inputs[0].as<word>(), c.inputs[1].as<word>(),
+                                  sort_order::ascending, env);
+                 },
+                 [keys](const auto& seen) {
+                   auto expected = keys;
+                   std::sort(expected.begin(), expected.begin() + n / 2);
+                   std::sort(expected.begin() + n / 2, expected.end());
+                   return seen[0] == expected;
+                 }});
 }
 
 /// The binary heap: the children of node v are 2 v + 1 and 2 v + 2. Returns the level of each node.

@@ -15,6 +15,7 @@
 #include <ramify/quadrature.hpp>
 #include <ramify/quicksort.hpp>
 #include <ramify/rooted_tree.hpp>
+#include <ramify/segmented_sort.hpp>
 #include <ramify/spatial_tree.hpp>
 #include <ramify/tessellation.hpp>
 #include <ramify/tree_search.hpp>
@@ -68,6 +69,10 @@ std::vector<facade_call> calls_of_arrays(arguments& a) {
       {"quicksort_pairs",
        [&](const auto& env) {
          quicksort_pairs(a.keys, std::span(a.ids).first(3), sort_order::ascending, env);
+       }},
+      {"segmented_sort",
+       [&](const auto& env) {
+         segmented_sort(a.keys, std::array{0u, 1u, 3u}, sort_order::ascending, env);
        }},
       {"rooted_tree", [&](const auto& env) { rooted_tree(a.tree(), {.levels = a.labels}, env); }},
       {"leaffix",

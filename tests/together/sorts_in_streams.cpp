@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <ramify/quicksort.cuh>
+#include <ramify/segmented_sort.cuh>
 #include <ramify/traverse.cuh>
 #include <random>
 
@@ -63,6 +64,34 @@ stream_call pairs_of(const std::vector<word>& first, const std::vector<word>& se
                                                         ascending{}, options, env));
               },
           .needs_no_loop = options.strategy == quicksort_strategy::sample_sort};
+}
+
+/// Returns the offsets of segments of n elements: short ones, and a long one.
+std::vector<word> offsets_of(std::size_t n, std::size_t segments, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<word> offsets(segments + 1, 0);
+  for (std::size_t i = 1; i <= segments; ++i) {
+    const std::size_t length = i == segments / 2 ? n / 2 : random() % 100;
+    offsets[i] = static_cast<word>(std::min(n, offsets[i - 1] + length));
+  }
+  return offsets;
+}
+
+stream_call segmented_sort_of(const std::vector<word>& first, const std::vector<word>& second) {
+  const std::size_t n = first.size();
+  constexpr std::size_t segments = 500;
+  return {.name = "segmented_sort of " + std::to_string(n),
+          .inputs = list_of(input_array(first, second),
+                            input_array(offsets_of(n, segments, 1), offsets_of(n, segments, 2))),
+          .results = {},
+          .scratch_bytes = segmented_sort_scratch_bytes<word>(n, segments),
+          .start =
+              [n](const stream_call& c, const environment& env) {
+                const word* const offsets = elements<word>(c.inputs[1].data);
+                return any_run_of(segmented_sort_async(elements<word>(c.inputs[0].data), n, offsets,
+                                                       offsets + 1, segments, ascending{}, env));
+              },
+          .needs_no_loop = true};
 }
 
 // ---- traversals ----
@@ -129,6 +158,7 @@ void add_sorts(std::vector<stream_call>& all) {
     add("uniform keys", any, few_keys);
     all.push_back(pairs_of(keys_by(any, n, 1), keys_by(any, n, 2), options));
   }
+  all.push_back(segmented_sort_of(keys_by(any, n, 1), keys_by(any, n, 2)));
 }
 
 void add_traversals(std::vector<stream_call>& all) {

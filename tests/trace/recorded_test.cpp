@@ -11,6 +11,7 @@
 #include <ramify/nbody.hpp>
 #include <ramify/rooted_tree.hpp>
 #include <ramify/runtime/launch_trace.hpp>
+#include <ramify/segmented_sort.hpp>
 #include <ramify/spatial_tree.hpp>
 #include <ramify/traverse.cuh>
 #include <ramify/tree_search.hpp>
@@ -200,6 +201,21 @@ BOOST_DATA_TEST_CASE(every_grid_of_a_plain_recursion_is_recorded, data::make(rou
   BOOST_TEST(trace.count() == grids_of(found.report));
   BOOST_TEST(broken_rule(trace) == "");
   for (const char* kernel : {"clear_totals", "visit_children", "reduce_totals"}) {
+    BOOST_TEST(kernels_of(trace).contains(kernel));
+  }
+}
+
+BOOST_DATA_TEST_CASE(a_segmented_sort_is_recorded, data::make({route::device, route::flat}),
+                     taken) {
+  std::vector<std::uint32_t> keys(20'000);
+  for (std::uint32_t i = 0; i < keys.size(); ++i) keys[i] = i * 7919 % 20'011;
+  launch_trace trace;
+  const auto report = ramify::segmented_sort(
+      keys, std::array{0u, 10u, 1'000u, 20'000u}, ramify::sort_order::ascending,
+      {.backend = tests::backend_under_test(), .route = taken, .trace = &trace});
+  BOOST_TEST(trace.count() == grids_of(report));
+  BOOST_TEST(broken_rule(trace) == "");
+  for (const char* kernel : {"read_segments", "sort_small_segments", "sort_middle_segments"}) {
     BOOST_TEST(kernels_of(trace).contains(kernel));
   }
 }

@@ -16,13 +16,18 @@ namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 /// The elements of one thread: keys and, if values are to follow them, the indices they came from.
 template <class Key, int items, bool with_indices>
 struct thread_items {
+  static constexpr int capacity = items;
   Key keys[items];
   [[no_unique_address]] std::conditional_t<with_indices, unsigned[items], no_value> indices;
 
   /// Swaps elements i and j, i < j, if they are out of order.
   template <class Compare>
   __device__ void compare_exchange(int i, int j, Compare compare) {
-    const bool swap = compare(keys[j], keys[i]);
+    exchange_if(compare(keys[j], keys[i]), i, j);
+  }
+
+  /// Swaps elements i and j if `swap`.
+  __device__ void exchange_if(bool swap, int i, int j) {
     const Key lower = swap ? keys[j] : keys[i];
     keys[j] = swap ? keys[i] : keys[j];
     keys[i] = lower;
@@ -61,9 +66,10 @@ __device__ void compare_exchange_from(Elements& mine, std::integral_constant<int
 }
 
 /// Sorts the first `valid` elements of a thread. Not stable. Does not compare missing elements.
-template <class Key, int items, bool with_indices, class Compare>
-__device__ void sort_in_registers(thread_items<Key, items, with_indices>& mine, int valid,
-                                  Compare compare) {
+/// Elements are thread_items, or derived from them.
+template <class Elements, class Compare>
+__device__ void sort_in_registers(Elements& mine, int valid, Compare compare) {
+  constexpr int items = Elements::capacity;
   constexpr std::integral_constant<int, items> count;
   if constexpr (items > 1) {
     if (valid == items) {

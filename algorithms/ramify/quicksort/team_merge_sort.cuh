@@ -37,6 +37,20 @@ __device__ Index merge_path(Index diagonal, Index left_size, Index right_size,
       low, high, [&](Index left) { return !right_first(diagonal - 1 - left, left); });
 }
 
+/// Two adjacent sorted runs, which meet at `middle`.
+struct two_runs {
+  unsigned begin;
+  unsigned middle;
+  unsigned end;
+};
+
+/// The default of team_merge_sort::sort_keys(): all elements are in one segment.
+struct one_segment {
+  static constexpr bool is_one = true;
+  template <class Key, int items, bool with_indices>
+  using elements = thread_items<Key, items, with_indices>;
+};
+
 /// The merge sort of a team of `threads` threads with `items` elements each. `Code` is the type
 /// that keys are compared as, see sort_order.
 template <class Code, class Value, int threads, int items>
@@ -103,18 +117,25 @@ struct team_merge_sort {
   /// Sorts the `count` <= capacity codes read(0) to read(count - 1) into shared.keys, and the
   /// arguments of `read` into shared.indices. All threads of the team must call it. It ends with a
   /// barrier of the team.
-  template <class Team, class Read, class Compare>
+  ///
+  /// `segments` may divide the codes into consecutive segments, each of which is sorted, see
+  /// split_segments. Then `read` may read shared.keys, because a thread stores only the codes that
+  /// it has read.
+  template <class Team, class Read, class Compare, class Segments = one_segment>
   __device__ static void sort_keys(const Team& team, const arrays& shared, Read read,
-                                   unsigned count, Compare compare) {
-    // 1. Each thread sorts its own elements. Their order before the sort does not matter, so loads
-    //    are striped. Only the last thread with any elements may have fewer than `items`.
-    elements mine;
+                                   unsigned count, Compare compare, const Segments& segments = {}) {
+    // 1. Each thread sorts its own elements. In one segment their order before the sort does not
+    //    matter, so loads are striped. Only the last thread with any elements may have fewer than
+    //    `items`.
+    typename Segments::template elements<Code, items, has_values> mine;
+    if constexpr (!Segments::is_one) mine.heads = segments.heads;
     const unsigned full = count / items;
     const unsigned first = team.rank * items;
-    const int left_over = team.rank == full ? static_cast<int>(count - first) : 0;
-    const int valid = team.rank < full ? items : left_over;
+    const unsigned left_over = team.rank == full ? count - first : 0;
+    const int valid = team.rank < full ? items : static_cast<int>(left_over);
     for_valid_items(valid, [&](int i, bool all) {
-      const unsigned index = all ? unsigned(i) * full + team.rank : first + unsigned(i);
+      const unsigned index =
+          Segments::is_one && all ? unsigned(i) * full + team.rank : first + unsigned(i);
       mine.keys[i] = read(index);
       if constexpr (has_values) mine.indices[i] = index;
     });
@@ -129,8 +150,9 @@ struct team_merge_sort {
       bool merges = valid > 0 && middle < count;  // else its run has no partner
       merged_range range{};
       if (merges) {
-        const unsigned end = min(middle + run * items, count);
-        range = merge(shared, mine, first - pair, {pair, middle, end}, compare);
+        two_runs runs{pair, middle, min(middle + run * items, count)};
+        if constexpr (!Segments::is_one) merges = segments.reduce(runs, first, items);
+        if (merges) range = merge<Segments>(shared, mine, first - runs.begin, runs, compare);
       }
       if constexpr (Compare::known_strict_weak) {
         team.sync();
@@ -147,15 +169,9 @@ struct team_merge_sort {
     return ((max + items + 1) * sizeof(Code) + 1) / 2 * 2;
   }
 
-  using elements = thread_items<Code, items, has_values>;
   /// Whether a step of a merge loads the next key of both runs. On a CPU this takes less time than
   /// the branch that loads one of them, which is mispredicted in every second step.
   static constexpr bool loads_both_keys = !RAMIFY_ON_CUDA && sizeof(Code) <= 16;
-  struct two_runs {
-    unsigned begin;
-    unsigned middle;
-    unsigned end;
-  };
 
   /// Calls visit(i, valid == items) for each of the first `valid` items. Threads with all items do
   /// not compare.
@@ -172,7 +188,8 @@ struct team_merge_sort {
     }
   }
 
-  __device__ static void store(const arrays& shared, const elements& mine, unsigned first,
+  template <class Elements>
+  __device__ static void store(const arrays& shared, const Elements& mine, unsigned first,
                                int valid) {
     for_valid_items(valid, [&](int i, bool) {
       const unsigned at = first + unsigned(i);
@@ -201,20 +218,25 @@ struct team_merge_sort {
     const bool ends_pair = (team.rank + 1) % (2 * run) == 0 || team.rank + 1 == threads;
     return any_of_team(team, [&] {
       const unsigned next = ends_pair ? 0 : begins[team.index][team.rank + 1];
-      return next != 0 && next != range.end;
+      return range.begin != 0 && next != 0 && next != range.end;
     });
   }
 
-  /// Merges elements [diagonal, diagonal + items) of the result of two runs.
-  template <class Compare>
-  __device__ static merged_range merge(const arrays& shared, elements& merged, unsigned diagonal,
+  /// Merges elements [diagonal, diagonal + items) of the result of two runs. If the elements are
+  /// divided into segments, `diagonal` may be negative, and elements before and after the runs stay
+  /// in place.
+  template <class Segments, class Elements, class Compare>
+  __device__ static merged_range merge(const arrays& shared, Elements& merged, unsigned diagonal,
                                        const two_runs& runs, Compare compare) {
     // 1. Find how many of the first `diagonal` merged elements come from the left run.
     const Code* keys = shared.keys;
-    const unsigned low = merge_path(diagonal, runs.middle - runs.begin, runs.end - runs.middle,
-                                    [&](unsigned r, unsigned l) {
-                                      return compare(keys[runs.middle + r], keys[runs.begin + l]);
-                                    });
+    const bool is_inside = Segments::is_one || static_cast<int>(diagonal) >= 0;
+    const unsigned low =
+        !is_inside ? diagonal
+                   : merge_path(diagonal, runs.middle - runs.begin, runs.end - runs.middle,
+                                [&](unsigned r, unsigned l) {
+                                  return compare(keys[runs.middle + r], keys[runs.begin + l]);
+                                });
     // 2. Merge from there.
     unsigned left = runs.begin + low;
     unsigned right = runs.middle + diagonal - low;
@@ -222,8 +244,11 @@ struct team_merge_sort {
     Code right_key = keys[right];
     RAMIFY_UNROLL
     for (int i = 0; i < items; ++i) {
+      const auto comes_first = [&] { return compare(right_key, left_key); };
       const bool take_right =
-          right < runs.end && (left >= runs.middle || compare(right_key, left_key));
+          Segments::is_one
+              ? right < runs.end && (left >= runs.middle || comes_first())
+              : left >= runs.middle || (left >= runs.begin && right < runs.end && comes_first());
       merged.keys[i] = take_right ? right_key : left_key;
       if constexpr (has_values) merged.indices[i] = shared.indices[take_right ? right : left];
       if constexpr (loads_both_keys) {
