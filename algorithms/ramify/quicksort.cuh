@@ -14,6 +14,7 @@
 ///
 /// Keys, values   n elements each, sorted in place, of trivially copyable and default-constructible
 ///                types. Device, managed or pinned memory. Keys and values must not overlap.
+///                n is a number, or a device_count, which the host never reads.
 /// Order          Any strict weak order, as a device functor that is copied bit by bit. The default
 ///                orders NaN after all numbers. The sort is not stable. If the comparator is not a
 ///                strict weak order, the result is some permutation of the input.
@@ -78,6 +79,7 @@
 #include <ramify/quicksort/binary_run.cuh>
 #include <ramify/quicksort/calls.cuh>
 #include <ramify/quicksort/config.hpp>
+#include <ramify/quicksort/counted_sort.cuh>
 #include <ramify/quicksort/order.cuh>
 #include <ramify/quicksort/sample_sort_run.cuh>
 #include <ramify/runtime/detail/started_run.cuh>
@@ -159,17 +161,10 @@ auto with_strategy(const Options& options, const Call& call) {
 template <class Key, class Value, class Compare, class Options>
 async_run<quicksort_report> start_sort(Key* keys, Value* values, std::size_t n, Compare compare,
                                        const Options& options, const environment& env) {
-  using arrays = key_value_arrays<Key, Value>;
   validate_in_place(options);
-  if (n >> 40 != 0) throw std::invalid_argument("quicksort: n must be less than 2^40");
+  check_size(n);
   run_setup setup("quicksort", env);
-  if (n > 0) {
-    check_device_access(keys, "quicksort: keys");
-    if constexpr (arrays::has_values) {
-      check_device_access(values, "quicksort: values");
-      check_overlap(keys, values, n);
-    }
-  }
+  check_arrays(keys, values, n);
   if (n < 2) {
     quicksort_report report;
     report.strategy = options.strategy;

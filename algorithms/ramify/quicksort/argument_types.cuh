@@ -2,10 +2,16 @@
 #pragma once
 
 /// \file
-/// The requirements on keys, values and comparators, each with its sentence for the compiler.
+/// The requirements on keys, values and comparators, each with its sentence for the compiler, and
+/// checks of the other arguments.
 
+#include <cstddef>
+#include <ramify/quicksort/config.hpp>
 #include <ramify/quicksort/order.cuh>
+#include <ramify/quicksort/segment.cuh>
+#include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/detail/functor_types.hpp>
+#include <stdexcept>
 
 namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
@@ -45,5 +51,21 @@ struct checked_types : argument_types<Key, Value, Compare> {
                 "quicksort: the comparator must be trivially copyable, because it is an argument "
                 "of kernels");
 };
+
+/// Checks the arrays of a sort of n elements. \throws std::invalid_argument, cuda_error
+template <class Key, class Value>
+void check_arrays(const Key* keys, const Value* values, std::size_t n) {
+  if (n == 0) return;
+  check_device_access(keys, "quicksort: keys");
+  if constexpr (key_value_arrays<Key, Value>::has_values) {
+    check_device_access(values, "quicksort: values");
+    check_overlap(keys, values, n);
+  }
+}
+
+/// Checks the number of elements, or its upper bound. \throws std::invalid_argument
+inline void check_size(std::size_t n) {
+  if (n >> 40 != 0) throw std::invalid_argument("quicksort: n must be less than 2^40");
+}
 
 }  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Sorts of a number of elements that only the device has.
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+#include <ramify/runtime/device_count.hpp>
+#include <vector>
+
+#include "counts_on_device.cuh"
+#include "quicksort_checks.cuh"
+
+namespace data = boost::unit_test::data;
+using common::distribution;
+using ramify::device_buffer;
+using ramify::route;
+using tests::call_for;
+using tests::particle;
+using tests::routes;
+using tests::several_leaves;
+
+namespace {
+
+using key = std::uint32_t;
+constexpr auto strategy = ramify::quicksort_strategy::sample_sort;
+
+/// Returns a part of an array.
+template <class T>
+std::vector<T> part_of(const std::vector<T>& all, std::size_t begin, std::size_t end) {
+  return {all.begin() + std::ptrdiff_t(begin), all.begin() + std::ptrdiff_t(end)};
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(quicksort)
+
+BOOST_DATA_TEST_CASE(a_sort_reads_the_number_of_keys_on_the_device, data::make(routes), taken) {
+  const auto all = tests::make_input<key>(distribution::uniform, several_leaves, 1).input();
+  const device_buffer<key> keys = tests::upload(all);
+  const tests::device_number<std::uint64_t> number;
+  const auto count = number.up_to(all.size());
+  const device_buffer<std::byte> scratch(ramify::quicksort_scratch_bytes<key>(count), nullptr);
+  ramify::check(cudaDeviceSynchronize(), "waiting for the memory");
+  tests::replay(
+      number, tests::ten_counts(all.size()),
+      [&](std::size_t) {
+        ramify::check(
+            cudaMemcpy(keys.data(), all.data(), all.size() * sizeof(key), cudaMemcpyHostToDevice),
+            "writing the keys");
+      },
+      [&](cudaStream_t stream) {
+        auto env = call_for(strategy, taken).env;
+        env.stream = stream;
+        env.memory = {scratch.data(), scratch.size()};
+        return ramify::quicksort_async(keys.data(), count, ramify::ascending{}, env);
+      },
+      [&](std::size_t n, auto& run) {
+        const auto report = run.get();
+        BOOST_TEST(report.keys == n);
+        BOOST_TEST(report.taken == taken);
+        const auto sorted = tests::download(keys);
+        const tests::oracle<key> oracle(part_of(all, 0, n));
+        BOOST_TEST(oracle.check(part_of(sorted, 0, n)) == "");
+        BOOST_TEST((part_of(sorted, n, all.size()) == part_of(all, n, all.size())));
+        BOOST_TEST(tests::slots_left_in_use() == 0u);
+      });
+}
+
+BOOST_DATA_TEST_CASE(a_sort_of_pairs_reads_their_number_on_the_device, data::make(routes), taken) {
+  const auto all = tests::make_input<particle>(distribution::zipf, 20'000, 1).input();
+  const auto env = call_for(strategy, taken).env;
+  for (const std::size_t n : {20'000, 19'999, 3'000, 30, 1, 0}) {
+    const auto keys = tests::upload(all);
+    const auto values = tests::upload(tests::count_up<std::uint32_t>(all.size()));
+    const tests::device_number<std::int32_t> number(static_cast<std::int32_t>(n));
+    const auto report = ramify::quicksort_pairs(
+        keys.data(), values.data(), number.up_to(all.size()), tests::device_order<particle>{}, env);
+    BOOST_TEST(report.keys == n);
+    const tests::oracle<particle> oracle(part_of(all, 0, n));
+    BOOST_TEST(oracle.check(part_of(tests::download(keys), 0, n),
+                            part_of(tests::download(values), 0, n)) == "");
+  }
+}
+
+BOOST_DATA_TEST_CASE(a_number_of_keys_above_its_bound_is_refused, data::make(routes), taken) {
+  const auto all = tests::make_input<key>(distribution::uniform, 1'000, 1).input();
+  const auto keys = tests::upload(all);
+  const auto env = call_for(strategy, taken).env;
+  tests::check_exceeding_counts(all.size() - 1, "quicksort", [&](const ramify::device_count& n) {
+    (void)ramify::quicksort(keys.data(), n, ramify::ascending{}, env);
+  });
+  BOOST_TEST((tests::download(keys) == all));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
