@@ -81,6 +81,15 @@
 #define RAMIFY_NO_UNROLL
 #endif
 
+// RAMIFY_INLINE_ON_CUDA precedes the definition of a host function that libramify_runtime has for
+// the CPU executor. A program that nvcc compiles has its own copy, because its kernels are its own,
+// too.
+#if RAMIFY_ON_CUDA
+#define RAMIFY_INLINE_ON_CUDA inline
+#else
+#define RAMIFY_INLINE_ON_CUDA
+#endif
+
 // RAMIFY_UNROLL_EVERYWHERE also unrolls the next loop on the CPU executor, if it has at most 80
 // iterations. This saves time if a short body has branches on the loop's index.
 #if RAMIFY_ON_CUDA
