@@ -5,6 +5,16 @@
 /// The types that spatial trees are tested with.
 
 #include <boost/mpl/list.hpp>
+#include <ramify/spatial_tree.cuh>
+
+#if !RAMIFY_ON_CUDA
+#include "spatial_tree/instances.hpp"
+
+RAMIFY_SPATIAL_FUNCTIONS(extern, float, 2)
+RAMIFY_SPATIAL_FUNCTIONS(extern, float, 3)
+RAMIFY_SPATIAL_FUNCTIONS(extern, double, 2)
+RAMIFY_SPATIAL_FUNCTIONS(extern, double, 3)
+#endif
 
 namespace tests {
 

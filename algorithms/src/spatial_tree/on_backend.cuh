@@ -13,6 +13,7 @@
 
 #include "facade/device_arrays.cuh"
 #include "spatial_tree/as_points.cuh"
+#include "spatial_tree/instances.hpp"
 #include "spatial_tree/on_backend.hpp"
 
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
@@ -191,6 +192,7 @@ std::unique_ptr<spatial_backend<Real, dim>> make_spatial_on(
 
 /// Instantiates the facade's trees over `dim`-dimensional points of Real, for this backend.
 #define RAMIFY_INSTANTIATE(Real, dim)                                                           \
+  RAMIFY_SPATIAL_FUNCTIONS(, Real, dim)                                                         \
   namespace ramify::detail::facade {                                                            \
   template std::unique_ptr<spatial_backend<Real, dim>> make_spatial_on<this_build, Real, dim>(  \
       std::span<const std::array<Real, dim>>, const spatial_tree_options&, const environment&); \
