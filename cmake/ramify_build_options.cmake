@@ -17,6 +17,12 @@ foreach(flag IN LISTS warnings)
                          $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${flag}>)
 endforeach()
 
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # GCC takes a tenth less time if it collects garbage only above 600 MB.
+  target_compile_options(ramify_build_options INTERFACE
+                         $<$<COMPILE_LANGUAGE:CXX>:--param=ggc-min-heapsize=600000>)
+endif()
+
 # compile_as_one(<target>): with RAMIFY_UNITY, compiles the sources of a target as one.
 function(compile_as_one target)
   if(RAMIFY_UNITY)

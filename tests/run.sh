@@ -63,19 +63,13 @@ if nvidia-smi -L >/dev/null 2>&1; then
     "-DCMAKE_CUDA_FLAGS_RELEASE=-O3 -DNDEBUG")
 fi
 
-# GCC takes a tenth less time if it collects garbage only above 600 MB. (clang-tidy, which --all
-# runs, reads the compile commands and rejects the option.)
-flags=()
-if [ $level != all ] && "${CXX:-c++}" --version 2>/dev/null | grep -q 'Free Software Foundation'; then
-  flags=("-DCMAKE_CXX_FLAGS=${CXXFLAGS:-} --param=ggc-min-heapsize=600000")
-fi
-
 # The presets ci and quick compile with -Og: in a quarter less time than with -O1, and the tests take
 # a tenth more.
 
 # With --all, each source is compiled alone, and clang-tidy reads each. Otherwise the sources of the
 # runtime library are compiled as one, and so are those of each test program, which instantiate the
 # same templates: in half the time.
+flags=()
 [ $level = all ] || flags+=(-DRAMIFY_UNITY=ON)
 
 failed=()

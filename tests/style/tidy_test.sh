@@ -9,4 +9,4 @@ tidy=$(command -v clang-tidy-16) || { echo "needs clang-tidy-16"; exit 77; }
 [ -f "$2/compile_commands.json" ] || { echo "needs compile_commands.json"; exit 77; }
 find device_runtime/src algorithms/src -name '*.cpp' | sort |
   xargs -P "$3" -n 2 "$tidy" -p "$2" --quiet --warnings-as-errors='*' \
-    --extra-arg=-Wno-unknown-warning-option
+    --extra-arg=-Wno-unknown-warning-option --extra-arg=-Wno-unused-command-line-argument
