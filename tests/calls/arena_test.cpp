@@ -141,8 +141,10 @@ BOOST_AUTO_TEST_CASE(bad_options_are_refused) {
   refused({.kept_calls = (1u << 24) + 1}, "call_arena_options.kept_calls");
   BOOST_CHECK_EXCEPTION(call_arena(sorts(10), {}, {.route = route::flat}), unavailable,
                         names("environment.route is flat"));
-  BOOST_CHECK_EXCEPTION(call_arena(sorts(10), {}, {.pending_launches = 16}), unavailable,
-                        names("gives 1"));
+  if (!RAMIFY_ON_CUDA) {  // a GPU may allow more launches than requested
+    BOOST_CHECK_EXCEPTION(call_arena(sorts(10), {}, {.pending_launches = 16}), unavailable,
+                          names("gives 1"));
+  }
   BOOST_CHECK_THROW(sorts(std::size_t{1} << 40), std::invalid_argument);
   BOOST_TEST(slots_in_use() == 0u);
 }

@@ -82,7 +82,7 @@ struct sort_call {
 
   [[nodiscard]] __device__ bool fits(const plan& p) const { return n <= p.max_n(); }
 
-  [[nodiscard]] __device__ call_needs needs(const plan& p) const {
+  [[nodiscard]] __device__ __forceinline__ call_needs needs(const plan& p) const {
     if (n < 2) return {0, 0, false, call_needs::no_batch};
     const unsigned kind = kind_of(p);
     if (kind != levels) return {1, 1, false, kind};
@@ -92,7 +92,8 @@ struct sort_call {
             call_needs::no_batch};
   }
 
-  [[nodiscard]] __device__ bool start(const plan& p, const call_ticket& ticket) const {
+  [[nodiscard]] __device__ __forceinline__ bool start(const plan& p,
+                                                      const call_ticket& ticket) const {
     const unsigned kind = kind_of(p);
     if (kind == levels) {
       return ticket.calls->conclude(
@@ -103,9 +104,10 @@ struct sort_call {
   }
 
   /// Launches blocks of a kind, each of which sorts up to `max` elements.
-  [[nodiscard]] __device__ bool launch_blocks(const plan&, unsigned kind, unsigned blocks,
-                                              unsigned max, const call_ticket& ticket,
-                                              const call_batch& batch) const {
+  [[nodiscard]] __device__ __forceinline__ bool launch_blocks(const plan&, unsigned kind,
+                                                              unsigned blocks, unsigned max,
+                                                              const call_ticket& ticket,
+                                                              const call_batch& batch) const {
     const auto launch_kind = [&]<class Sorter>(const Sorter*) {
       const launch_shape shape(blocks, Sorter::threads_of_team, Sorter::bytes(max));
       return ticket.calls->conclude(ramify::launch(sort_in_block<Sorter, sort_call>, shape,
@@ -218,14 +220,15 @@ template <class Call>
 __global__ void begin_sort_call(Call call, call_ticket ticket, const typename Call::plan* plan) {
   const traced here(ticket.trace, __func__);
   // 1. Write what a drain needs, if launches fail.
-  write_record_of_chunk(call, *plan, ticket);
+  write_record_of_chunk(call, ticket);
   const typename Call::context sort = call.write_state(*plan, ticket);
-  // 2. The end of the call, so that it is certain.
-  const auto end = launch(end_sort_call<Call>, {1, 1}, tail_launch(), sort, ticket);
-  if (!ticket.calls->conclude(end, __func__)) return ticket.keep_unfinished();
-  // 3. The first level.
+  // 2. The first level.
+  const sample_sort_state first = *sort.state;  // the grids that are launched change it
   *sort.slots.in_use = sample_sort_level_grids;
-  launch_on_slots(sort, *sort.state, *sort.progress, sample_sort_level_grids, __func__);
+  launch_on_slots(sort, first, chain_progress{}, sample_sort_level_grids, __func__);
+  // 3. The end of the call. Join: the tail launch begins when all levels are complete.
+  const auto end = launch(end_sort_call<Call>, {1, 1}, tail_launch(), sort, ticket);
+  if (!ticket.calls->conclude(end, __func__)) ticket.keep_unfinished();
 }
 
 }  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD
@@ -236,11 +239,9 @@ namespace ramify::inline RAMIFY_BUILD {
 /// values and comparators of these types.
 template <class Key, class Value, class Compare>
 class quicksort_calls {
-  using call = detail::quicksort::sort_call<Key, Value, Compare>;
-  using context = typename call::context;
-  using tuning = typename context::tuning;
-
  public:
+  using call = detail::quicksort::sort_call<Key, Value, Compare>;
+
   /// The kinds of calls of which one grid does many.
   static constexpr unsigned batches = 2;
 
@@ -293,6 +294,9 @@ class quicksort_calls {
   }
 
  private:
+  using context = typename call::context;
+  using tuning = typename context::tuning;
+
   std::size_t max_n_;
   detail::quicksort::sample_sort_sizes sizes_{};
 };
@@ -305,10 +309,8 @@ class quicksort_calls {
 /// \param calls    a kernel_environment. The plan quicksort_calls<Key, no_value, Compare> is among
 ///                 those of its arena.
 template <class Key, class Compare, class Calls>
-requires detail::is_kernel_environment<Calls> __device__ call_status quicksort(Key* keys,
-                                                                               std::size_t n,
-                                                                               Compare compare,
-                                                                               const Calls& calls) {
+requires detail::is_kernel_environment<Calls> __device__ __forceinline__ call_status
+quicksort(Key* keys, std::size_t n, Compare compare, const Calls& calls) {
   if constexpr (detail::quicksort::checked_types<Key, no_value, Compare>::are_valid) {
     return detail::start_call(
         detail::quicksort::sort_call<Key, no_value, Compare>{{keys}, n, compare}, calls);
@@ -321,7 +323,7 @@ requires detail::is_kernel_environment<Calls> __device__ call_status quicksort(K
 /// \param calls    a kernel_environment. The plan quicksort_calls<Key, Value, Compare> is among
 ///                 those of its arena.
 template <class Key, class Value, class Compare, class Calls>
-requires detail::is_kernel_environment<Calls> __device__ call_status
+requires detail::is_kernel_environment<Calls> __device__ __forceinline__ call_status
 quicksort_pairs(Key* keys, Value* values, std::size_t n, Compare compare, const Calls& calls) {
   if constexpr (detail::quicksort::checked_types<Key, Value, Compare>::are_valid) {
     return detail::start_call(

@@ -14,7 +14,7 @@
 ///
 /// Memory         call_arena_bytes(), from the environment or from Ramify's pool: a chunk of
 ///                scratch memory for each call that may have one at the same time, and a record of
-///                288 bytes for each call that may be kept, and for each continuation that has not
+///                304 bytes for each call that may be kept, and for each continuation that has not
 ///                begun.
 /// Launch slots   The arena takes launch slots of the device for its whole life. So its calls make
 ///                progress whatever other runs do, and other runs have fewer.

@@ -69,7 +69,7 @@ struct kernel_environment {
   /// Returns the environment of a call after which `kernel` runs, in a grid of this shape. The
   /// arguments of the kernel have at most 192 bytes.
   template <class... Parameters, class... Arguments>
-  [[nodiscard]] __device__ continued_environment<Plans, Parameters...> then(
+  [[nodiscard]] __device__ __forceinline__ continued_environment<Plans, Parameters...> then(
       void (*kernel)(Parameters...), const launch_shape& shape,
       const Arguments&... arguments) const {
     static_assert((std::is_trivially_copyable_v<Parameters> && ...),
@@ -98,7 +98,7 @@ struct continued_environment : kernel_environment<Plans> {
     return refusing;
   }
 
-  [[nodiscard]] __device__ bool keep_continuation(unsigned& record) const {
+  [[nodiscard]] __device__ __forceinline__ bool keep_continuation(unsigned& record) const {
     record = detail::call_state::none;
     if (!may_be_kept(next)) return false;
     record = this->calls->free_records.take();
@@ -126,7 +126,7 @@ inline constexpr bool kernels_can_call = device_launch_available;
 
 /// Calls an algorithm from a kernel; `Call` is described in start_call.cuh. One thread calls it.
 template <class Call, class Environment>
-__device__ call_status start_call(const Call& call, const Environment& env) {
+__device__ __forceinline__ call_status start_call(const Call& call, const Environment& env) {
   using plan_type = typename Call::plan;
   using plans_type = typename Environment::plans_type;
   constexpr bool has_plan = std::is_base_of_v<plan_type, plans_type>;
@@ -144,22 +144,25 @@ __device__ call_status start_call(const Call& call, const Environment& env) {
     };
     // 1. The continuation gets a record first, so that it cannot be lost later.
     unsigned continuation = call_state::none;
-    if (!check_kept_arguments("start_call", call) || !call.fits(plan)) return refuse();
-    if (!env.keep_continuation(continuation)) return refuse();
+    if (!check_kept_arguments("start_call", call) || !call.fits(plan) ||
+        !env.keep_continuation(continuation)) {
+      return refuse();
+    }
     // 2. Start the call.
     const call_needs needs = call.needs(plan);
-    if (try_to_start(calls, call, plan, needs, continuation, env.trace)) {
+    using plans = each_plan<plans_type>;
+    constexpr unsigned number = plans::template number<plan_type>;
+    const call_ticket ticket{&calls, 0, call_state::none, number, continuation, env.trace};
+    if (try_to_start(calls, call, plan, needs, ticket)) {
       atomicAdd(&calls.counts.started, 1ull);
       return call_status::started;
     }
     // 3. Or keep it, with the calls of which one grid does many, or alone.
     const unsigned record = env.refuses ? call_state::none : calls.free_records.take();
     if (record != call_state::none) {
-      write_record(calls.records[record], call, &plan, continuation, resume_call<Call>);
-      const bool alone = needs.batch == call_needs::no_batch;
-      const unsigned batch =
-          1 + each_plan<plans_type>::template first_batch<plan_type> + needs.batch;
-      calls.append(alone ? 0 : batch, record);
+      write_record(calls.records[record], call_record::a_call, call, number, continuation);
+      const unsigned batch = 1 + plans::template first_batch<plan_type> + needs.batch;
+      calls.append(needs.batch == call_needs::no_batch ? 0 : batch, record);
       atomicAdd(&calls.counts.kept, 1ull);
       return call_status::kept;
     }

@@ -39,12 +39,14 @@ struct call_state;
 
 /// A call or a continuation that may have to wait.
 struct call_record {
-  static constexpr unsigned capacity = 272;  ///< bytes
+  static constexpr unsigned capacity = 288;  ///< bytes
 
-  /// Starts the call that the record keeps, and releases the record. Returns false, with nothing
-  /// changed, if slots or memory are missing. `trace` is the ticket of the calling grid. Null for a
-  /// continuation, because only kernels without a limit of registers can call through a pointer.
-  bool (*resume)(call_state&, unsigned record, const trace_ticket& trace);
+  /// What the record keeps. (Not a function: a kernel that takes the address of a function needs as
+  /// many registers as this function, and any kernel may write a record.)
+  enum what : unsigned { a_continuation, a_call, an_unfinished_call };
+
+  what keeps;
+  unsigned plan;          ///< number of the call's plan in the arena
   unsigned continuation;  ///< record of the call's continuation, or none
   alignas(16) unsigned char content[capacity];
 

@@ -13,6 +13,7 @@ struct call_ticket {
   call_state* calls;
   unsigned slots;         ///< that the call holds
   unsigned chunk;         ///< of scratch memory, or none
+  unsigned plan;          ///< number of the plan in the arena
   unsigned continuation;  ///< record, or none
   trace_ticket trace;
 
@@ -24,7 +25,7 @@ struct call_ticket {
   /// Ends the call. One thread calls it in the call's last grid, which nothing follows, when the
   /// results are complete: it launches the continuation. The slots of the call's other grids are
   /// free, so these must be complete.
-  __device__ void end() const {
+  __device__ __forceinline__ void end() const {
     if (chunk != call_state::none) calls->chunks.release(chunk);
     if (continuation == call_state::none) return slots == 0 ? void() : calls->release(slots);
     if (resume_continuation(*calls, continuation, trace)) {
@@ -37,19 +38,12 @@ struct call_ticket {
     calls->release(slots);
   }
 
-  /// Keeps the call, some grids of which could not be launched, with its chunk. All grids that were
-  /// launched must be complete. Requires write_record_of_chunk().
+  /// Keeps the call, some grids of which could not be launched, with its chunk. A drain continues
+  /// it when the others are complete. Requires write_record_of_chunk().
   __device__ void keep_unfinished() const {
     calls->append(0, calls->record_of_chunk(chunk));
     calls->release(slots);
   }
-};
-
-/// A call in a record.
-template <class Call>
-struct kept_call {
-  Call call;
-  const typename Call::plan* plan;
 };
 
 /// The calls that one grid does, see Call::launch_batch(). Block i does call i.
@@ -64,13 +58,14 @@ struct call_batch {
   /// Returns call i.
   template <class Call>
   [[nodiscard]] __device__ const Call& call(unsigned i) const {
-    return calls->records[record(i)].template as<kept_call<Call>>().call;
+    return calls->records[record(i)].template as<Call>();
   }
   /// Releases the record of call i, after all threads of its block have read it.
   __device__ void release(unsigned i) const { calls->free_records.release(record(i)); }
   /// Returns the ticket of call i. The slot of the grid is held.
   [[nodiscard]] __device__ call_ticket ticket(unsigned i, const trace_ticket& trace) const {
-    return {calls, 0, call_state::none, calls->records[record(i)].continuation, trace};
+    const call_record& kept = calls->records[record(i)];
+    return {calls, 0, call_state::none, kept.plan, kept.continuation, trace};
   }
 };
 

@@ -129,11 +129,12 @@ template <class... Parameters>
 
 /// Writes a continuation to a record.
 template <class... Parameters>
-__device__ void write_continuation(call_record& record, const continuation<Parameters...>& next) {
+__device__ __forceinline__ void write_continuation(call_record& record,
+                                                   const continuation<Parameters...>& next) {
   using layout = parameter_layout<Parameters...>;
   static_assert(!trace_available || layout::tickets <= kept_launch::max_tickets,
                 "a continuation has at most four arguments with a ticket of a trace");
-  record.resume = nullptr;
+  record.keeps = call_record::a_continuation;
   auto& kept = *new (static_cast<void*>(record.content)) kept_launch(next.shape);
   kept.kernel = reinterpret_cast<const void*>(next.kernel);
   kept.bytes = kept.tickets = 0;
@@ -144,8 +145,8 @@ __device__ void write_continuation(call_record& record, const continuation<Param
 }
 
 /// Launches what a record keeps. Returns the error. One thread calls it.
-[[nodiscard]] __device__ inline cudaError_t launch_continuation(const kept_launch& kept,
-                                                                const trace_ticket& trace) {
+[[nodiscard]] __device__ __forceinline__ cudaError_t
+launch_continuation(const kept_launch& kept, const trace_ticket& trace) {
 #if !RAMIFY_ON_CUDA
   return kept.launch(kept, trace).code();
 #elif defined(__CUDA_ARCH__) && RAMIFY_DEVICE_LAUNCH
@@ -176,8 +177,9 @@ __device__ void write_continuation(call_record& record, const continuation<Param
 
 /// Launches a continuation on a slot of its own, and releases its record. Returns false, with
 /// nothing changed, if there is no slot or the launch fails.
-[[nodiscard]] __device__ inline bool resume_continuation(call_state& calls, unsigned record,
-                                                         const trace_ticket& trace) {
+[[nodiscard]] __device__ __forceinline__ bool resume_continuation(call_state& calls,
+                                                                  unsigned record,
+                                                                  const trace_ticket& trace) {
   if (!calls.acquire(1)) return false;
   const cudaError_t error = launch_continuation(calls.records[record].as<kept_launch>(), trace);
   if (error != cudaSuccess) {

@@ -9,6 +9,7 @@
 /// All members that are not marked run in kernels, and one thread calls them.
 ///
 ///     struct plan {                         // copied bit by bit to device memory
+///       using call = ...;                               the calls that it plans
 ///       void prepare();                                 host: asks the device what calls need,
 ///                                                       and raises limits of shared memory
 ///       std::size_t scratch_bytes() const;              host, after prepare(): of the largest
@@ -17,7 +18,7 @@
 ///       bool launch_batch(unsigned kind, unsigned count, const call_ticket&,
 ///                         const call_batch&) const;     launches that grid, one block for a call
 ///     };
-///     struct call {                         // copied bit by bit; at most 230 bytes
+///     struct call {                         // copied bit by bit; at most 288 bytes
 ///       using plan = ...;
 ///       bool fits(const plan&) const;                   false: the call is refused
 ///       call_needs needs(const plan&) const;
@@ -33,6 +34,9 @@
 ///     bool is_complete(const plan&, const call_ticket&) const;
 ///     bool launch_rest(const plan&, const call_ticket&) const;   one grid that does all that is
 ///                                                       left, from any state
+///
+/// Functions that kernels of users call are forced inline: a kernel with few registers cannot call
+/// a function that needs more. So are, in a call, start() and what it calls.
 ///
 /// Its first grid calls write_record_of_chunk(). A launching member calls calls->conclude() with
 /// the status of the launch, and returns its result.
@@ -72,83 +76,79 @@ namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 /// The plans of an arena, one by one. `Plans` is one plan.
 template <class Plans>
 struct each_plan {
-  template <class Plan>
+  template <class>
+  static constexpr unsigned number = 0;
+  template <class>
   static constexpr unsigned first_batch = 0;
-  /// Calls visit(plan, number of its first kind of batch) for each plan.
+  /// Calls visit(plan, its number, the number of its first kind of batch) for each plan.
   template <class Visit>
   static __device__ void visit(const Plans& plans, const Visit& visit) {
-    visit(plans, 0u);
+    visit(plans, 0u, 0u);
   }
 };
 template <class... Plans>
 struct each_plan<call_plans<Plans...>> {
-  template <class Plan, class First, class... Rest>
-  static constexpr unsigned batches_before() {
+  /// Returns the sum of count(plan) over the plans before Plan.
+  template <class Plan, class Count, class First, class... Rest>
+  static constexpr unsigned before(Count count) {
     if constexpr (std::is_same_v<Plan, First>) {
       return 0;
     } else {
-      return First::batches + batches_before<Plan, Rest...>();
+      return count(static_cast<First*>(nullptr)) + before<Plan, Count, Rest...>(count);
     }
   }
+  struct one {
+    template <class Plan>
+    constexpr unsigned operator()(Plan*) const {
+      return 1;
+    }
+  };
+  struct batches {
+    template <class Plan>
+    constexpr unsigned operator()(Plan*) const {
+      return Plan::batches;
+    }
+  };
   template <class Plan>
-  static constexpr unsigned first_batch = batches_before<Plan, Plans...>();
+  static constexpr unsigned number = before<Plan, one, Plans...>({});
+  template <class Plan>
+  static constexpr unsigned first_batch = before<Plan, batches, Plans...>({});
   template <class Visit>
   static __device__ void visit(const call_plans<Plans...>& plans, const Visit& visit) {
-    (visit(static_cast<const Plans&>(plans), first_batch<Plans>), ...);
+    (visit(static_cast<const Plans&>(plans), number<Plans>, first_batch<Plans>), ...);
   }
 };
 
 /// Writes a call to a record.
 template <class Call>
-__device__ void write_record(call_record& record, const Call& call, const typename Call::plan* plan,
-                             unsigned continuation,
-                             bool (*resume)(call_state&, unsigned, const trace_ticket&)) {
+__device__ __forceinline__ void write_record(call_record& record, call_record::what keeps,
+                                             const Call& call, unsigned plan,
+                                             unsigned continuation) {
   static_assert(std::is_trivially_copyable_v<Call>);
-  static_assert(sizeof(kept_call<Call>) <= call_record::capacity,
+  static_assert(sizeof(Call) <= call_record::capacity,
                 "the arguments of a call from a kernel, with its functors, are too large: pass "
                 "pointers to device memory");
-  record.resume = resume;
+  record.keeps = keeps;
+  record.plan = plan;
   record.continuation = continuation;
-  new (static_cast<void*>(record.content)) kept_call<Call>{call, plan};
-}
-
-/// Continues a call that has a chunk, in a drain: ends it, or launches a grid that does the rest of
-/// it, after which the next drain ends it.
-template <class Call>
-__device__ bool resume_unfinished(call_state& calls, unsigned record, const trace_ticket& trace) {
-  const kept_call<Call>& kept = calls.records[record].template as<kept_call<Call>>();
-  const call_ticket ticket{&calls, 0, record - calls.free_records.capacity,
-                           calls.records[record].continuation, trace};
-  if (kept.call.is_complete(*kept.plan, ticket)) {
-    ticket.end();
-    return true;
-  }
-  if (!calls.acquire(1)) return false;
-  if (!kept.call.launch_rest(*kept.plan, ticket)) {
-    calls.release(1);
-    return false;
-  }
-  calls.hold(1);
-  calls.append(0, record);
-  return true;
+  new (static_cast<void*>(record.content)) Call(call);
 }
 
 /// Writes the record of the call's chunk, so that a drain can continue the call. The first grid of
 /// a call with a chunk calls it before it launches another one.
 template <class Call>
-__device__ void write_record_of_chunk(const Call& call, const typename Call::plan& plan,
-                                      const call_ticket& ticket) {
+__device__ void write_record_of_chunk(const Call& call, const call_ticket& ticket) {
   call_state& calls = *ticket.calls;
-  write_record(calls.records[calls.record_of_chunk(ticket.chunk)], call, &plan, ticket.continuation,
-               resume_unfinished<Call>);
+  write_record(calls.records[calls.record_of_chunk(ticket.chunk)], call_record::an_unfinished_call,
+               call, ticket.plan, ticket.continuation);
 }
 
-/// Starts a call. Returns false, with nothing changed, if slots or memory are missing.
+/// Starts a call. Returns false, with nothing changed, if slots or memory are missing. `ticket` has
+/// neither.
 template <class Call>
-__device__ bool try_to_start(call_state& calls, const Call& call, const typename Call::plan& plan,
-                             const call_needs& needs, unsigned continuation,
-                             const trace_ticket& trace) {
-  call_ticket ticket{&calls, 0, call_state::none, continuation, trace};
+__device__ __forceinline__ bool try_to_start(call_state& calls, const Call& call,
+                                             const typename Call::plan& plan,
+                                             const call_needs& needs, call_ticket ticket) {
   if (needs.slots == 0) {
     ticket.end();
     return true;
@@ -165,54 +165,99 @@ __device__ bool try_to_start(call_state& calls, const Call& call, const typename
   return false;
 }
 
-/// Starts a kept call, in a drain. A call for which the arena never has enough slots gets a chunk;
-/// later resume_unfinished() does it.
+/// Starts a kept call, in a drain, and releases its record. A call for which the arena never has
+/// enough slots gets a chunk; later resume_unfinished() does it. Returns false, with nothing
+/// changed, if slots or memory are missing.
 template <class Call>
-__device__ bool resume_call(call_state& calls, unsigned record, const trace_ticket& trace) {
-  const kept_call<Call>& kept = calls.records[record].template as<kept_call<Call>>();
-  const unsigned continuation = calls.records[record].continuation;
-  const call_needs needs = kept.call.needs(*kept.plan);
-  if (try_to_start(calls, kept.call, *kept.plan, needs, continuation, trace)) {
-    calls.free_records.release(record);
+__device__ bool resume_call(call_state& calls, unsigned record, const typename Call::plan& plan,
+                            const trace_ticket& trace) {
+  const call_record& kept = calls.records[record];
+  const Call& call = calls.records[record].template as<Call>();
+  call_ticket ticket{&calls, 0, call_state::none, kept.plan, kept.continuation, trace};
+  const call_needs needs = call.needs(plan);
+  bool resumed = try_to_start(calls, call, plan, needs, ticket);
+  if constexpr (requires { call.launch_rest(plan, ticket); }) {
+    if (!resumed && needs.scratch && needs.least_slots > calls.allowed) {
+      ticket.chunk = calls.chunks.take();
+      if (ticket.chunk == call_state::none) return false;
+      call.write_state(plan, ticket);
+      write_record_of_chunk(call, ticket);
+      calls.append(0, calls.record_of_chunk(ticket.chunk));
+      resumed = true;
+    }
+  }
+  if (resumed) calls.free_records.release(record);
+  return resumed;
+}
+
+/// Continues a call that has a chunk, in a drain: ends it, or launches a grid that does the rest of
+/// it, after which the next drain ends it. Returns false, with nothing changed, if there is no
+/// slot.
+template <class Call>
+__device__ bool resume_unfinished(call_state& calls, unsigned record,
+                                  const typename Call::plan& plan, const trace_ticket& trace) {
+  const call_record& kept = calls.records[record];
+  const Call& call = calls.records[record].template as<Call>();
+  const call_ticket ticket{
+      &calls, 0, record - calls.free_records.capacity, kept.plan, kept.continuation, trace};
+  if (call.is_complete(plan, ticket)) {
+    ticket.end();
     return true;
   }
-  if constexpr (requires(const call_ticket& t) { kept.call.launch_rest(*kept.plan, t); }) {
-    if (!needs.scratch || needs.least_slots <= calls.allowed) return false;
-    const unsigned chunk = calls.chunks.take();
-    if (chunk == call_state::none) return false;
-    const call_ticket ticket{&calls, 0, chunk, continuation, trace};
-    kept.call.write_state(*kept.plan, ticket);
-    write_record_of_chunk(kept.call, *kept.plan, ticket);
-    calls.append(0, calls.record_of_chunk(chunk));
-    calls.free_records.release(record);
-    return true;
-  } else {
+  if (!calls.acquire(1)) return false;
+  if (!call.launch_rest(plan, ticket)) {
+    calls.release(1);
     return false;
   }
+  calls.hold(1);
+  calls.append(0, record);
+  return true;
+}
+
+/// Starts or continues what a record keeps. Returns false, with nothing changed, if slots or memory
+/// are missing.
+template <class Plans>
+__device__ bool resume(call_state& calls, unsigned record, const Plans& plans,
+                       const trace_ticket& trace) {
+  const call_record& kept = calls.records[record];
+  if (kept.keeps == call_record::a_continuation) return resume_continuation(calls, record, trace);
+  const unsigned of_plan = kept.plan;
+  const bool is_unfinished = kept.keeps == call_record::an_unfinished_call;
+  bool resumed = false;
+  each_plan<Plans>::visit(plans, [&]<class Plan>(const Plan& plan, unsigned number, unsigned) {
+    using call = typename Plan::call;
+    if (number != of_plan) return;
+    if constexpr (requires { &call::is_complete; }) {
+      if (is_unfinished) {
+        resumed = resume_unfinished<call>(calls, record, plan, trace);
+        return;
+      }
+    }
+    resumed = resume_call<call>(calls, record, plan, trace);
+  });
+  return resumed;
 }
 
 // ---- drains -------------------------------------------------------------------------------------
 
 /// Resumes the records that are due one by one, until slots or memory are missing. Any number of
 /// threads of a drain may call it.
-__device__ inline void resume_due(call_state& calls, const trace_ticket& trace) {
+template <class Plans>
+__device__ void resume_due(call_state& calls, const Plans& plans, const trace_ticket& trace) {
   call_list& list = calls.lists[0];
   for (;;) {
     const unsigned at = atomicAdd(&list.head, 1u);
     if (static_cast<int>(list.end - at) <= 0) return;  // the next drain corrects the head
     const unsigned record = list.entries[at & calls.ring];
-    const auto resume = calls.records[record].resume;
-    const bool resumed = resume == nullptr ? resume_continuation(calls, record, trace)
-                                           : resume(calls, record, trace);
-    if (!resumed) return calls.append(0, record);
+    if (!resume(calls, record, plans, trace)) return calls.append(0, record);
   }
 }
 
 /// Resumes records with one thread of each block.
 template <class Plans>
-__global__ void resume_calls(call_state* calls, trace_ticket trace) {
+__global__ void resume_calls(call_state* calls, const Plans* plans, trace_ticket trace) {
   const traced here(trace, __func__);
-  resume_due(*calls, trace);
+  resume_due(*calls, *plans, trace);
 }
 
 /// Begins a drain. Returns whether there is anything to do.
@@ -232,12 +277,12 @@ __device__ inline bool begin_drain(call_state& calls) {
 /// Launches a grid for each kind of batch that has calls.
 template <class Plans>
 __device__ void launch_batches(call_state& calls, const Plans& plans, const trace_ticket& trace) {
-  each_plan<Plans>::visit(plans, [&](const auto& plan, unsigned first_batch) {
+  each_plan<Plans>::visit(plans, [&](const auto& plan, unsigned, unsigned first_batch) {
     for (unsigned kind = 0; kind < plan.batches; ++kind) {
       const unsigned index = 1 + first_batch + kind;
       call_list& list = calls.lists[index];
       if (list.due() == 0 || !calls.acquire(1)) continue;
-      const call_ticket ticket{&calls, 0, call_state::none, call_state::none, trace};
+      const call_ticket ticket{&calls, 0, call_state::none, 0, call_state::none, trace};
       if (plan.launch_batch(kind, list.due(), ticket, {&calls, index, list.head})) {
         calls.hold(1);
         list.head = list.end;
@@ -248,6 +293,22 @@ __device__ void launch_batches(call_state& calls, const Plans& plans, const trac
   });
 }
 
+/// Resumes the records that are due, with the calling thread or, if they are many, with a grid.
+template <class Plans>
+__device__ void resume_all(call_state& calls, const Plans& plans, const trace_ticket& trace) {
+  constexpr unsigned for_one_thread = 8;
+  constexpr unsigned max_blocks = 128;
+  const unsigned due = calls.lists[0].due();
+  if (due > for_one_thread && calls.allowed > for_one_thread && calls.acquire(1)) {
+    calls.hold(1);
+    const unsigned blocks = due / 4 < max_blocks ? due / 4 : max_blocks;
+    const auto launched =
+        launch(resume_calls<Plans>, {blocks, 1}, fire_and_forget(), &calls, &plans, trace);
+    if (calls.conclude(launched, __func__)) return;
+  }
+  resume_due(calls, plans, trace);
+}
+
 /// Starts as many kept calls and continuations as slots and chunks allow, and then launches itself,
 /// until nothing is left. The host launches it after the kernels that call, with one thread.
 template <class Plans>
@@ -255,21 +316,12 @@ __global__ void drain_calls(call_state* state, const Plans* plans, trace_ticket 
   const traced here(trace, __func__);
   call_state& calls = *state;
   if (!begin_drain(calls)) return;
-  // Join: the next drain begins when all that this one launches is complete. If it cannot be
-  // launched, nothing is started, and the next kernel in the stream drains.
-  const auto again = launch(drain_calls<Plans>, {1, 1}, tail_launch(), state, plans, trace);
-  if (!calls.conclude(again, __func__)) return;
   launch_batches(calls, *plans, trace);
-  constexpr unsigned for_one_thread = 8;
-  constexpr unsigned max_blocks = 128;
-  const unsigned due = calls.lists[0].due();
-  if (due > for_one_thread && calls.allowed > for_one_thread && calls.acquire(1)) {
-    calls.hold(1);
-    const unsigned blocks = due / 4 < max_blocks ? due / 4 : max_blocks;
-    const auto launched = launch(resume_calls<Plans>, {blocks, 1}, fire_and_forget(), state, trace);
-    if (calls.conclude(launched, __func__)) return;
-  }
-  resume_due(calls, trace);
+  resume_all(calls, *plans, trace);
+  // Join: the next drain begins when all that this one has launched is complete. If it cannot be
+  // launched, the next kernel in the stream drains.
+  const auto again = launch(drain_calls<Plans>, {1, 1}, tail_launch(), state, plans, trace);
+  static_cast<void>(calls.conclude(again, __func__));
 }
 
 }  // namespace ramify::detail::runtime::inline RAMIFY_BUILD
