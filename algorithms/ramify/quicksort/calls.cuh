@@ -15,8 +15,7 @@
 ///     end_sort_call      one thread: ends the call
 ///
 /// Join: end_sort_call() is a tail launch of begin_sort_call(), so it begins when all levels are
-/// complete. If a level could not be launched, it launches a grid that finishes the sort, and then
-/// itself.
+/// complete. If a level could not be launched, a drain launches a grid that finishes the sort.
 
 #include <ramify/quicksort/sample_sort_sizes.cuh>
 #include <ramify/runtime/kernel_calls.cuh>
@@ -139,9 +138,7 @@ struct sort_call {
     return sort.finished(*sort.state);
   }
   [[nodiscard]] __device__ bool launch_rest(const plan& p, const call_ticket& ticket) const {
-    return launch_rest(program(p, ticket), ticket);
-  }
-  [[nodiscard]] __device__ static bool launch_rest(const context& sort, const call_ticket& ticket) {
+    const context sort = program(p, ticket);
     const auto launched = ramify::launch(
         sample_sort_leaves<context>,
         {sort.sizes.blocks, tuning::leaf_threads, sort.sizes.leaf_bytes}, fire_and_forget(), sort,
@@ -199,20 +196,16 @@ __global__ void __maxnreg__(max_registers(Sorter::threads_of_team,
   }
 }
 
-/// Ends the call of a sample_sort whose levels are complete. If some could not be launched, another
-/// grid finishes the sort first. Launched with one thread.
+/// Ends the call of a sample_sort whose levels are complete. If some could not be launched, a drain
+/// finishes the sort. Launched with one thread.
 template <class Call>
 __global__ void end_sort_call(typename Call::context sort, call_ticket ticket) {
   const traced here(ticket.trace, __func__);
-  if (sort.finished(*sort.state)) return ticket.end();
-  // Join: the tail launch begins when the grid that finishes the sort is complete. If either cannot
-  // be launched, a drain continues.
-  const bool finishes = Call::launch_rest(sort, ticket);
-  if (finishes) {
-    const auto again = launch(end_sort_call<Call>, {1, 1}, tail_launch(), sort, ticket);
-    if (ticket.calls->conclude(again, __func__)) return;
+  if (sort.finished(*sort.state)) {
+    ticket.end();
+  } else {
+    ticket.keep_unfinished();
   }
-  ticket.keep_unfinished();
 }
 
 /// Begins the call of a sample_sort. Launched with one thread.

@@ -95,7 +95,7 @@ __global__ void take_slots(Link link, unsigned wanted, unsigned least) {
   link.progress->held = wanted;
 }
 
-/// Writes the state of an empty arena, whose pools are zeros. Launched with one thread.
+/// Writes the state of an empty arena, whose pools and flags are zeros. Launched with one thread.
 template <class State>
 __global__ void begin_calls(State* calls, State first, unsigned* entries) {
   *calls = first;
@@ -121,6 +121,7 @@ struct arena_memory {
     pools = memory.take<std::byte>(0);
     first.free_records = index_pool::place(memory, options.kept_calls);
     first.chunks = index_pool::place(memory, options.chunks);
+    first.launching = warp_flags::place(memory);
     pool_bytes = memory.size() - before;
     const unsigned records = options.kept_calls + options.chunks;
     first.ring = std::bit_ceil(records) - 1;

@@ -18,7 +18,9 @@
 /// Caller         One thread makes a call. Thousands of threads of thousands of blocks may call at
 ///                the same time. The call does not wait: its results are complete when its
 ///                continuation begins, and for work that enters the stream after
-///                call_arena::complete_async().
+///                call_arena::complete_async(). Lanes of a warp start their calls one after
+///                another, because the GPU hangs if they launch different kernels at the same time.
+///                So no other lane of the warp may launch a kernel while one calls.
 /// Continuation   A kernel that runs once when the call is complete, also after a call without
 ///                work. It may call again, and it sees all results of the call.
 /// Arguments      Those of the call and of the continuation are copied bit by bit. They must not
@@ -124,6 +126,22 @@ inline constexpr bool is_kernel_environment<continued_environment<Plans, Paramet
 template <class>
 inline constexpr bool kernels_can_call = device_launch_available;
 
+/// Keeps a call: with the calls of which one grid does many, or alone. Returns false if no record
+/// is free.
+template <class Plans, class Call>
+[[nodiscard]] __device__ __forceinline__ bool keep_call(const Call& call, const call_needs& needs,
+                                                        const call_ticket& ticket) {
+  call_state& calls = *ticket.calls;
+  const unsigned record = calls.free_records.take();
+  if (record == call_state::none) return false;
+  write_record(calls.records[record], call_record::a_call, call, ticket.plan, ticket.continuation);
+  const bool alone = needs.batch == call_needs::no_batch;
+  const unsigned batch =
+      1 + each_plan<Plans>::template first_batch<typename Call::plan> + needs.batch;
+  calls.append(alone ? 0 : batch, record);
+  return true;
+}
+
 /// Calls an algorithm from a kernel; `Call` is described in start_call.cuh. One thread calls it.
 template <class Call, class Environment>
 __device__ __forceinline__ call_status start_call(const Call& call, const Environment& env) {
@@ -136,39 +154,32 @@ __device__ __forceinline__ call_status start_call(const Call& call, const Enviro
                 "the kernel_environment has no plan for this call: give the call_arena a plan for "
                 "these types of keys, values and functors, such as quicksort_calls<Key>");
   if constexpr (has_plan && kernels_can_call<Call>) {
-    call_state& calls = *env.calls;
+    call_counts& counts = env.calls->counts;
     const plan_type& plan = *env.plans;
-    const auto refuse = [&] {
-      atomicAdd(&calls.counts.refused, 1ull);
-      return call_status::refused;
-    };
+    constexpr unsigned number = each_plan<plans_type>::template number<plan_type>;
+    call_ticket ticket{env.calls, 0, call_state::none, number, call_state::none, env.trace};
     // 1. The continuation gets a record first, so that it cannot be lost later.
-    unsigned continuation = call_state::none;
-    if (!check_kept_arguments("start_call", call) || !call.fits(plan) ||
-        !env.keep_continuation(continuation)) {
-      return refuse();
+    if (check_kept_arguments("start_call", call) && call.fits(plan) &&
+        env.keep_continuation(ticket.continuation)) {
+      // 2. Start the call, or else keep it.
+      const call_needs needs = call.needs(plan);
+      const bool started = env.calls->launching.one_by_one(
+          [&] { return try_to_start(*env.calls, call, plan, needs, ticket); });
+      if (started) {
+        atomicAdd(&counts.started, 1ull);
+        return call_status::started;
+      }
+      if (!env.refuses && keep_call<plans_type>(call, needs, ticket)) {
+        atomicAdd(&counts.kept, 1ull);
+        return call_status::kept;
+      }
+      // 3. Nothing will be done.
+      if (ticket.continuation != call_state::none) {
+        env.calls->free_records.release(ticket.continuation);
+      }
     }
-    // 2. Start the call.
-    const call_needs needs = call.needs(plan);
-    using plans = each_plan<plans_type>;
-    constexpr unsigned number = plans::template number<plan_type>;
-    const call_ticket ticket{&calls, 0, call_state::none, number, continuation, env.trace};
-    if (try_to_start(calls, call, plan, needs, ticket)) {
-      atomicAdd(&calls.counts.started, 1ull);
-      return call_status::started;
-    }
-    // 3. Or keep it, with the calls of which one grid does many, or alone.
-    const unsigned record = env.refuses ? call_state::none : calls.free_records.take();
-    if (record != call_state::none) {
-      write_record(calls.records[record], call_record::a_call, call, number, continuation);
-      const unsigned batch = 1 + plans::template first_batch<plan_type> + needs.batch;
-      calls.append(needs.batch == call_needs::no_batch ? 0 : batch, record);
-      atomicAdd(&calls.counts.kept, 1ull);
-      return call_status::kept;
-    }
-    // 4. Or refuse it.
-    if (continuation != call_state::none) calls.free_records.release(continuation);
-    return refuse();
+    atomicAdd(&counts.refused, 1ull);
+    return call_status::refused;
   }
 }
 

@@ -22,11 +22,14 @@
 /// No deadlock  No thread waits for a slot, a chunk or a record. When a drain begins, all slots are
 ///              free, and each taken chunk belongs to a call in a list. So each drain starts or
 ///              ends at least one call, unless a launch fails.
+/// Lanes        Lanes of a warp start their calls one after another (warp_flags.cuh). A lane that
+///              meets another one of its warp in another call keeps its call.
 /// Nesting      Continuations that call again are nested as deep as there are slots. Then they are
 ///              kept, and a drain starts them at the top again.
 
 #include <cstddef>
 #include <ramify/runtime/detail/index_pool.cuh>
+#include <ramify/runtime/detail/warp_flags.cuh>
 #include <ramify/runtime/grid_trace.cuh>
 #include <ramify/runtime/launch.cuh>
 #include <ramify/runtime/slots.cuh>
@@ -88,6 +91,7 @@ struct call_state {
   call_record* records;  ///< of the pool `free_records`, then one for each chunk
   index_pool free_records;
   index_pool chunks;
+  warp_flags launching;  ///< warps of which a lane launches
   std::byte* scratch;
   std::size_t chunk_bytes;
 
