@@ -30,16 +30,16 @@
 ///                Ramify's stream-ordered pool or from the caller. segmented_sort_scratch_bytes()
 ///                returns its size.
 /// Stream         The sort is ordered with all other work in the stream, and the host reads nothing
-///                back. segmented_sort_async() returns without waiting, except that the first
-///                automatic route on a GPU measures launches (see choose_route()). Work that
-///                enters the stream after the call sees the sorted keys. get() waits and reports.
+///                back. segmented_sort_async() returns without waiting. Work that enters the
+///                stream after the call sees the sorted keys. get() waits and reports.
 /// Capture        A graph can capture segmented_sort_async() on both routes if memory is handed in.
 ///                Each launch of the graph reads the offsets, and the number of segments if it is a
 ///                device_count. There is no loop in the graph. The run must exist as long as the
 ///                graph may be launched. get() may be called after each launch.
-/// Launches       4 grids. For segments that are longer than a block can sort, at most 5 grids for
-///                each level of partitioning: on the flat route for the levels that n elements in
-///                one segment need, on the device route only for those that are necessary.
+/// Launches       4 grids, and one more that completes an asynchronous sort. For segments that are
+///                longer than a tile of a team, at most 5 grids for each level of partitioning: on
+///                the flat route for the levels that n elements in one segment need, on the device
+///                route, which is preferred, only for those that are necessary.
 ///                environment::flat_loop has no effect, because no graph has a loop.
 /// Errors         std::invalid_argument for a bad argument; std::length_error if the number of
 ///                segments exceeds its upper bound; unavailable; cuda_error; device_launch_error.
