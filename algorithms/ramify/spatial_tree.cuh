@@ -20,6 +20,8 @@
 /// Points     n < 2^31 finite points of float or double, in two or three dimensions, in any unit
 ///            and order, and of any magnitude (queries.cuh, Range). The tree has its own copy; the
 ///            caller's array is only read.
+/// n          a number, or a device_count: then the memory and the sort have the size of its upper
+///            bound, one grid more reads the number, and no call waits for a sample of the codes.
 /// Tree       the points sorted by Morton code (31 bits per axis in 2D, 21 in 3D); inner nodes with
 ///            2 to 4, or 8, children; leaves of at most options.leaf_size points. The depth is
 ///            bounded for any input (47 levels in 2D, 32 in 3D), also if all points are equal. The
@@ -59,7 +61,8 @@
 ///            them; if nearly all differ in the upper 32 bits of their codes, it sorts by these.
 /// Errors     std::invalid_argument for a bad argument, and for a NaN or an infinity (the message
 ///            names the first such point), which get() throws; std::length_error if the tree has
-///            more nodes than fit in the caller's memory; unavailable if the device route is
+///            more nodes than fit in the caller's memory, or if a device_count exceeds its upper
+///            bound; unavailable if the device route is
 ///            requested without -rdc=true, and for a capture that is not possible; cuda_error,
 ///            device_launch_error.
 /// Complexity O(n) on a GPU, and O(n log n) for the sort on the CPU executor; the nodes take more
@@ -93,12 +96,14 @@ class spatial_tree {
 
   /// Builds the tree over n points: spatial_tree_async() and get(). Waits for the stream.
   /// \param points  n points in device, managed or pinned memory, which are only read
+  /// \param n       a number, or a device_count
   /// \param env     its stream and its memory must outlive the tree; its memory:
   ///                spatial_tree_scratch_bytes()
   /// \throws std::invalid_argument, std::length_error, unavailable, cuda_error, device_launch_error
-  spatial_tree(const point<Real, dim>* points, std::size_t n, const spatial_tree_options& options,
-               const environment& env = {});
-  spatial_tree(const point<Real, dim>* points, std::size_t n, const environment& env = {})
+  spatial_tree(const point<Real, dim>* points, const detail::element_count& n,
+               const spatial_tree_options& options, const environment& env = {});
+  spatial_tree(const point<Real, dim>* points, const detail::element_count& n,
+               const environment& env = {})
       : spatial_tree(points, n, spatial_tree_options{}, env) {}
 
   spatial_tree(spatial_tree&& other) noexcept : built_(std::exchange(other.built_, {})) {}
@@ -129,19 +134,22 @@ namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 /// Starts a build; see spatial_tree_async(). If `may_wait`, the call may wait for the stream.
 template <class Real, int dim>
 async_run<ramify::spatial_tree<Real, dim>> start_build(const point<Real, dim>* points,
-                                                       std::size_t n,
+                                                       const element_count& n,
                                                        const spatial_tree_options& options,
                                                        const environment& env, bool may_wait) {
   validate(options);
   run_setup setup("spatial_tree", env);
-  if (n > spatial_shape<dim>::max_points) {
-    throw std::invalid_argument("spatial_tree: n is " + std::to_string(n) +
+  const std::size_t most = n.upper_bound;
+  if (most > spatial_shape<dim>::max_points) {
+    throw std::invalid_argument("spatial_tree: n is " + std::to_string(most) +
                                 "; it must be less than 2^31");
   }
-  if (n == 0) return std::make_unique<empty_build<Real, dim>>(setup);
+  setup.check_count(n);
+  check_field(most > 0 || !n.on_device(), "spatial_tree: the upper bound of n", most, "1 or more");
+  if (most == 0) return std::make_unique<empty_build<Real, dim>>(setup);
   check_device_access(points, "spatial_tree: points");
-  return build_run<Real, dim>::start(
-      setup, {points, static_cast<std::uint32_t>(n), options, may_wait && !setup.captured});
+  return build_run<Real, dim>::start(setup, {points, static_cast<std::uint32_t>(most), options,
+                                             may_wait && !setup.captured && !n.on_device(), n});
 }
 
 }  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD
@@ -149,7 +157,8 @@ async_run<ramify::spatial_tree<Real, dim>> start_build(const point<Real, dim>* p
 namespace ramify::inline RAMIFY_BUILD {
 
 template <class Real, int dim>
-spatial_tree<Real, dim>::spatial_tree(const point<Real, dim>* points, std::size_t n,
+spatial_tree<Real, dim>::spatial_tree(const point<Real, dim>* points,
+                                      const detail::element_count& n,
                                       const spatial_tree_options& options, const environment& env)
     : spatial_tree(
           detail::spatial_tree::start_build(points, n, options, detail::waiting(env), true).get()) {
@@ -162,19 +171,22 @@ spatial_tree<Real, dim>::spatial_tree(const point<Real, dim>* points, std::size_
 /// captured the build, get() returns the tree of the last launch.
 ///
 /// \param points  n points in device, managed or pinned memory, which are only read
+/// \param n       a number, or a device_count
 /// \param env     its stream and its memory must outlive the tree; its memory:
 ///                spatial_tree_scratch_bytes()
 /// \throws std::invalid_argument; cuda_error; unavailable if the device route is requested without
 ///         -rdc=true, for flat_loop::graph if the driver has no loops in graphs, and if the stream
 ///         is being captured and the host would launch the levels of the flat route
 template <class Real, int dim>
-async_run<spatial_tree<Real, dim>> spatial_tree_async(const point<Real, dim>* points, std::size_t n,
+async_run<spatial_tree<Real, dim>> spatial_tree_async(const point<Real, dim>* points,
+                                                      const detail::element_count& n,
                                                       const spatial_tree_options& options,
                                                       const environment& env = {}) {
   return detail::spatial_tree::start_build(points, n, options, env, false);
 }
 template <class Real, int dim>
-async_run<spatial_tree<Real, dim>> spatial_tree_async(const point<Real, dim>* points, std::size_t n,
+async_run<spatial_tree<Real, dim>> spatial_tree_async(const point<Real, dim>* points,
+                                                      const detail::element_count& n,
                                                       const environment& env = {}) {
   return spatial_tree_async(points, n, spatial_tree_options{}, env);
 }
@@ -202,8 +214,9 @@ template <class Real, int dim>
 }
 
 /// Returns the tree that spatial_tree_async() builds over n points in `memory`, which must be the
-/// memory of its environment, with the same options. The view is for reduce_bottom_up() and for
-/// kernels of the caller that are launched into the stream before get(). These kernels must use
+/// memory of its environment, with the same options. For a build over a device_count, n is its
+/// upper bound. The view is for reduce_bottom_up(), for queries (queries.cuh, Tree) and for kernels
+/// of the caller that are launched into the stream before get(). These kernels must use
 /// view.nodes_built(), which returns the number of nodes of the complete tree. It returns 0 if a
 /// point is not finite or the tree has more nodes than options.max_nodes: then get() throws. With
 /// completion::by_get it also returns 0 if get() must complete the build. Then launch the kernels

@@ -34,6 +34,20 @@ struct result_arrays {
     return tests::upload(std::vector<T>(n, static_cast<T>(12'345'678)));
   }
 
+  /// Writes the first values again. Waits for the NULL stream.
+  void clear() const {
+    const auto write = []<class T>(const device_buffer<T>& to) {
+      const std::vector<T> first(to.size(), static_cast<T>(12'345'678));
+      ramify::check(cudaMemcpyAsync(to.data(), first.data(), first.size() * sizeof(T),
+                                    cudaMemcpyHostToDevice, nullptr),
+                    "clearing results");
+      ramify::check(cudaStreamSynchronize(nullptr), "clearing results");
+    };
+    for (const auto* to : {&counts, &row_counts, &rows, &ids, &own_ids, &labels}) write(*to);
+    write(distances2);
+    write(own_distances2);
+  }
+
   device_buffer<std::uint32_t> counts, row_counts, rows, ids;
   device_buffer<Real> distances2;
   device_buffer<std::uint32_t> own_ids;

@@ -244,16 +244,26 @@ BOOST_AUTO_TEST_CASE(bad_memory_is_named) {
 }
 
 BOOST_AUTO_TEST_CASE(a_query_refuses_a_tree_that_may_be_incomplete) {
-  const auto points = tests::make_cloud<float, 3>(cloud::filled_box, 100, 1);
+  // get() launches levels of this tree, which an even cloud does not have.
+  const auto points = tests::make_cloud<float, 3>(cloud::nested, 1'000, 5);
+  const std::size_t n = points.size();
   const auto on_device = tests::upload_points<float, 3>(points);
-  const auto memory = memory_for(100, {});
-  auto run = ramify::spatial_tree_async(on_device.data(), points.size(), {.memory = memory});
-  const device_buffer<std::uint32_t> counts(100, nullptr);
-  const auto ahead = ramify::spatial_tree_view_in<float, 3>(memory, points.size());
-  BOOST_CHECK_EXCEPTION(
-      (void)radius_count(ahead, on_device.data(), points.size(), 1, counts.data()),
-      std::invalid_argument, names("call get() first"));
-  (void)run.get();
+  const auto memory = memory_for(n, many_grids());
+  auto run = ramify::spatial_tree_async(
+      on_device.data(), n, many_grids(),
+      {.memory = memory, .route = route::flat, .completion = completion::by_get});
+  const device_buffer<std::uint32_t> counts(n, nullptr);
+  const auto ahead = ramify::spatial_tree_view_in<float, 3>(memory, n, many_grids());
+  const auto count = [&](const auto& view) {
+    (void)radius_count(view, on_device.data(), n, 1, counts.data());
+  };
+  BOOST_CHECK_EXCEPTION(count(ahead), std::logic_error,
+                        names("radius_count: the build of the tree was not complete"));
+  BOOST_CHECK_EXCEPTION((void)radius_list(ahead, on_device.data(), n, 1), std::invalid_argument,
+                        names("call get() first"));
+  const auto tree = run.get();
+  BOOST_CHECK_NO_THROW(count(ahead));  // the host has completed it
+  BOOST_CHECK_NO_THROW(count(tree.view()));
 }
 
 BOOST_AUTO_TEST_CASE(a_query_takes_any_route_and_loop) {

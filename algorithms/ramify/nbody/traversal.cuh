@@ -33,8 +33,7 @@ __global__ void __launch_bounds__(traversal_threads)
                   opening_criterion<Real> criterion, force_arguments<Real> t, Targets targets) {
   using walk_type = group_walk<Real, order, Targets>;
   const traced here(t.trace, __func__);
-  if (t.progress->first_invalid != no_invalid_body || (tree.built != nullptr && *tree.built == 0))
-    return;
+  if (t.progress->first_invalid != no_invalid_body || tree.nodes_built() == 0) return;
   if (blockIdx.x == 0 && threadIdx.x == 0) t.progress->complete = 1;
   __shared__ group_memory<Real, order> memory[groups_of_block];
   const unsigned warp = threadIdx.x / 32;

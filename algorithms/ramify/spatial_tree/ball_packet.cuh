@@ -102,7 +102,7 @@ class ball_packet {
       around_ = box<Real, dim>::enclosing(around_, box_of_lane(around_, distance));
     }
     is_compact_ = metric_.diagonal2_of_placed(around_) <= compact_diagonal2 * radius2_;
-    if (tree.node_count == 0) return;
+    if (tree.nodes_built() == 0) return;
     if (lane_ == 0) shared_.stack[0] = pending(tree.nodes[0]);
     count_ = 1;
     __syncwarp();

@@ -69,16 +69,16 @@ __global__ void visit_balls(spatial_tree_view<Real, dim> tree, query_batch<Real,
   __shared__ std::conditional_t<by_packets, typename packet::memory, char>
       shared[by_packets ? packets_of_block : 1];
   const auto i = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-  const unsigned long long at = batch.index_of(i);
+  const auto [at, exists] = batch.of_thread(i);
   auto visitor = pass.visitor(at);
-  const bool begins = i < batch.n && visitor.begins();
+  const bool begins = exists && visitor.begins();
   if constexpr (by_packets) {
     const point<Real, dim> query = metric.place(batch.queries[at]);
     packet::visit(tree, query, begins, metric, radius2, shared[threadIdx.x / 32], visitor);
   } else if (begins) {
     visit_ball(tree, metric.place(batch.queries[at]), metric, radius2, visitor);
   }
-  const bool counted = i < batch.n && visitor.end();
+  const bool counted = exists && visitor.end();
   if constexpr (requires { pass.total; }) add_by_block(*pass.total, counted);
 }
 

@@ -10,6 +10,7 @@
 #include <limits>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/collectives.cuh>
+#include <ramify/runtime/detail/element_count.cuh>
 #include <ramify/runtime/detail/launch_each.cuh>
 #include <ramify/runtime/grid_trace.cuh>
 #include <ramify/runtime/launch.cuh>
@@ -55,9 +56,10 @@ struct point_bounds {
 inline constexpr int bounds_threads = RAMIFY_ON_CUDA ? 256 : 32;
 inline constexpr unsigned bounds_max_blocks = 1024;
 
-/// Reduces all points into partial[0]. `arrived` must be 0, and is 0 again afterwards.
+/// Reduces all points into partial[0]. `arrived` must be 0, and is 0 again afterwards. Without
+/// points the box has its corners at 0.
 template <class Real, int dim>
-__global__ void find_bounds(const point<Real, dim>* points, unsigned long long n,
+__global__ void find_bounds(const point<Real, dim>* points, runtime::element_count count,
                             point_bounds<Real, dim>* partial, unsigned* arrived,
                             trace_ticket trace) {
   const traced here(trace, __func__);
@@ -68,10 +70,11 @@ __global__ void find_bounds(const point<Real, dim>* points, unsigned long long n
 
   // 1. Each thread reduces the points of a grid-stride loop. A thread without points takes the last
   //    point again, which does not change the result.
+  const unsigned long long n = count.get();
   const unsigned long long stride = static_cast<unsigned long long>(gridDim.x) * bounds_threads;
   const unsigned long long me = blockIdx.x * static_cast<unsigned long long>(bounds_threads);
   unsigned long long i = me + threadIdx.x < n ? me + threadIdx.x : n - 1;
-  bounds mine = bounds::of(points[i], i);
+  bounds mine = n > 0 ? bounds::of(points[i], i) : bounds{{}, bounds::none, bounds::greatest};
   for (i += stride; i < n; i += stride) mine = combine(mine, bounds::of(points[i], i));
   // 2. The block reduces the results of its threads.
   const bounds of_block = reduce(storage).Reduce(mine, combine);
@@ -96,12 +99,12 @@ __global__ void find_bounds(const point<Real, dim>* points, unsigned long long n
 
 /// Launches find_bounds(), with a cleared counter. Asynchronous. \throws cuda_error
 template <class Real, int dim>
-void launch_find_bounds(const point<Real, dim>* points, std::size_t n,
+void launch_find_bounds(const point<Real, dim>* points, const runtime::element_count& n,
                         point_bounds<Real, dim>* partial, unsigned* arrived, cudaStream_t stream,
                         const trace_ticket& trace) {
   clear_memory(arrived, 1, stream, "clearing a counter");
-  check(launch(find_bounds<Real, dim>, {bounds_blocks(n), unsigned{bounds_threads}}, stream, points,
-               n, partial, arrived, trace)
+  check(launch(find_bounds<Real, dim>, {bounds_blocks(n.upper_bound), unsigned{bounds_threads}},
+               stream, points, n, partial, arrived, trace)
             .code(),
         "checking the points");
 }
@@ -141,7 +144,7 @@ box<Real, dim> checked_bounds(const point<Real, dim>* points, std::size_t n, con
   using namespace detail::spatial_tree;
   const device_buffer<point_bounds<Real, dim>> partial(bounds_blocks(n), stream);
   const device_buffer<unsigned> arrived(1, stream);
-  launch_find_bounds(points, n, partial.data(), arrived.data(), stream, trace);
+  launch_find_bounds<Real, dim>(points, n, partial.data(), arrived.data(), stream, trace);
   return read_checked_bounds(partial.data(), name, stream).bounds;
 }
 

@@ -34,10 +34,8 @@ struct siblings {
 struct build_progress {
   unsigned long long node_count;  ///< greater than the capacity if there were too few nodes
   unsigned unsorted;              ///< not 0 if the sort of the codes was not complete
-  std::uint32_t built;            ///< number of nodes of the complete tree, else 0
-  double lower[3];                ///< corners of the box around all points
-  double upper[3];
-  double least_nonzero;  ///< the least magnitude of a coordinate, of those that are not 0
+  std::uint32_t points;
+  published_tree published;
 };
 
 template <class Real, int dim>
@@ -232,8 +230,10 @@ __global__ void __maxnreg__(max_registers(build_context<Real, dim>::threads))
 
 /// Writes the root, which covers all points. Launched with one thread, after the sort of the codes.
 template <class Real, int dim>
-__global__ void write_root(build_context<Real, dim> context, std::uint32_t n, trace_ticket trace) {
+__global__ void write_root(build_context<Real, dim> context, runtime::element_count count,
+                           trace_ticket trace) {
   const traced here(trace, __func__);
+  const auto n = static_cast<std::uint32_t>(count.get());
   auto& root = context.nodes[0];
   root.begin = 0;
   root.end = n;
@@ -241,11 +241,12 @@ __global__ void write_root(build_context<Real, dim> context, std::uint32_t n, tr
   root.children = 0;
   root.level = 0;
   context.parents[0] = 0;
-  context.progress->node_count = 1;
+  context.progress->points = n;
+  context.progress->node_count = n > 0 ? 1 : 0;  // without points the root is not a node
 }
 
-/// Writes the number of nodes for later kernels, or 0 if the tree is incomplete: then they do
-/// nothing. Also writes the box around all points for the host. Launched with one thread.
+/// Writes the numbers of nodes and of points for later kernels, or 0 if the tree is incomplete:
+/// then they do nothing. Also writes the box around all points. Launched with one thread.
 template <class Real, int dim>
 __global__ void publish_nodes(build_context<Real, dim> context, recursion_state recursion,
                               const point_bounds<Real, dim>* found, trace_ticket trace) {
@@ -254,12 +255,15 @@ __global__ void publish_nodes(build_context<Real, dim> context, recursion_state 
   const bool complete = recursion.is_complete() && progress.unsorted == 0 &&
                         progress.node_count <= context.capacity &&
                         found->first_nonfinite == found->none;
-  progress.built = complete ? static_cast<std::uint32_t>(progress.node_count) : 0;
+  published_tree& tree = progress.published;
+  tree.is_complete = complete ? 1 : 0;
+  tree.nodes = complete ? static_cast<std::uint32_t>(progress.node_count) : 0;
+  tree.points = complete ? progress.points : 0;
   for (int axis = 0; axis < dim; ++axis) {
-    progress.lower[axis] = found->bounds.lower.x[axis];
-    progress.upper[axis] = found->bounds.upper.x[axis];
+    tree.lower[axis] = found->bounds.lower.x[axis];
+    tree.upper[axis] = found->bounds.upper.x[axis];
   }
-  progress.least_nonzero = found->least_nonzero;
+  tree.least_nonzero = found->least_nonzero;
 }
 
 }  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD

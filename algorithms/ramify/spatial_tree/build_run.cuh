@@ -79,7 +79,7 @@ struct build_memory {
     arrays tree;
     tree.take_points(points, sizes.n);
     tree.take_nodes(tree_nodes, nodes.nodes);
-    return tree.view(static_cast<std::uint32_t>(sizes.n), nodes.nodes, &nodes.progress->built);
+    return tree.view(static_cast<std::uint32_t>(sizes.n), nodes.nodes, &nodes.progress->published);
   }
   /// Returns the size of a tree, in bytes.
   [[nodiscard]] static std::size_t tree_bytes(const build_sizes& sizes) {
@@ -143,21 +143,26 @@ class build_run final
     const run_report sort = sort_.get();
     static_cast<run_report&>(result.report) = stages_->finish();
     add_part(result.report, sort, "the sort");
-    result.report.points = input_.n;
     result.report.scratch_bytes =
         this->memory.scratch.size() + (is_given_ ? 0 : nodes_memory_->size());
     // A tree whose nodes are published is complete. Otherwise the host continues.
     build_progress progress = stages_->progress();
-    bool has_waited = progress.built != 0;
+    if (input_.count.on_device()) {
+      const auto read = read_back(sorted().count, stream(), "reading the number of points");
+      input_.count.check(this->choices.algorithm, read.raw);
+      if (read.n == 0) return ramify::spatial_tree<Real, dim>(std::move(result));
+    }
+    result.report.points = progress.points;
+    bool has_waited = progress.published.nodes != 0;
     if (!has_waited) progress = continue_build(progress, result.report);
     result.report.nodes = progress.node_count;
     this->state_reason(result.report);
-    result.view = tree_.view(input_.n, progress.node_count, nullptr);
+    result.view = tree_.view(progress.points, progress.node_count, nullptr);
     for (int axis = 0; axis < dim; ++axis) {
-      result.view.bounds.lower.x[axis] = static_cast<Real>(progress.lower[axis]);
-      result.view.bounds.upper.x[axis] = static_cast<Real>(progress.upper[axis]);
+      result.view.bounds.lower.x[axis] = static_cast<Real>(progress.published.lower[axis]);
+      result.view.bounds.upper.x[axis] = static_cast<Real>(progress.published.upper[axis]);
     }
-    result.view.least_nonzero = static_cast<Real>(progress.least_nonzero);
+    result.view.least_nonzero = static_cast<Real>(progress.published.least_nonzero);
     if (!is_given_ && pass_memory(result)) has_waited = false;
     if (!has_waited) check(cudaStreamSynchronize(stream()), "waiting for the tree");
     stages_->control().read_trace();
@@ -176,11 +181,16 @@ class build_run final
 
   void launch() {
     run_control& control = stages_->control();
-    launch_find_bounds(input_.points, input_.n, sorted().found, sorted().arrived, stream(),
+    if (input_.count.on_device()) {
+      stages_->put(runtime::read_count<runtime::element_count>, 1, "reading the number of points",
+                   input_.count, sorted().count);
+    }
+    const runtime::element_count points = input_.points_in(sorted().count);
+    launch_find_bounds(input_.points, points, sorted().found, sorted().arrived, stream(),
                        control.ticket());
     control.count_grids(1, 0);
     stages_->put(encode_points<Real, dim>, input_.n, "computing the Morton codes", input_.points,
-                 input_.n, sorted().found, sorted().codes.array());
+                 points, sorted().found, sorted().codes.array());
     sort_.start(sorted().codes, input_.n, this->choices, input_.may_wait ? &control : nullptr);
     stages_->start(sort_.has_runs());
   }
@@ -221,7 +231,7 @@ class build_run final
     if (progress.unsorted != 0) {
       throw std::logic_error("spatial_tree: the sort of the points is not complete");
     }
-    if (progress.built == 0 && progress.node_count <= memory.nodes) {
+    if (progress.published.nodes == 0 && progress.node_count <= memory.nodes) {
       report.host_grids += stages.publish();
     }
     stages.control().read_trace();

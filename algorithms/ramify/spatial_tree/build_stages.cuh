@@ -63,9 +63,15 @@ inline unsigned levels_of_tasks(std::uint32_t n, int dim, unsigned block_points)
 template <class Real, int dim>
 struct build_input {
   const point<Real, dim>* points;
-  std::uint32_t n;  ///< more than 0
+  std::uint32_t n;  ///< number of points, or its upper bound; more than 0
   spatial_tree_options options;
-  bool may_wait;  ///< whether the start of the build may wait for the stream
+  bool may_wait;                   ///< whether the start of the build may wait for the stream
+  runtime::element_count count{};  ///< the number of points, if only the device has it
+
+  /// Returns the number of points for the kernels after read_count(), which writes it to `read`.
+  [[nodiscard]] runtime::element_count points_in(const runtime::counted_elements* read) const {
+    return count.on_device() ? runtime::element_count(read, n) : runtime::element_count(n);
+  }
 };
 
 /// The arrays of a tree.
@@ -78,7 +84,7 @@ struct tree_arrays {
 
   /// Returns the tree over n points. `built` is where kernels read the number of nodes, or null.
   [[nodiscard]] spatial_tree_view<Real, dim> view(std::uint32_t n, std::size_t node_count,
-                                                  const std::uint32_t* built) const {
+                                                  const published_tree* built) const {
     return {nodes, points, ids, parents, static_cast<std::uint32_t>(node_count), n, built, {}, 0};
   }
   /// Returns the size of the points and their ids, in bytes.
@@ -102,11 +108,13 @@ template <class Real, int dim>
 struct sort_scratch {
   point_bounds<Real, dim>* found;  ///< the first element is the result
   unsigned* arrived;               ///< in find_bounds()
+  runtime::counted_elements* count;
   typename code_sort<dim>::scratch codes;
 
   sort_scratch(memory_layout& memory, std::size_t n)
       : found(memory.take<point_bounds<Real, dim>>(bounds_blocks(n))),
         arrived(memory.take<unsigned>(1)),
+        count(memory.take<runtime::counted_elements>(1)),
         codes(memory, static_cast<std::uint32_t>(n)) {}
 };
 
@@ -149,6 +157,7 @@ class node_stages {
       : input_(input),
         tree_(tree),
         found_(sorted.found),
+        points_(input.points_in(sorted.count)),
         control_(scratch.control, choices, run_control::max_seen_bytes),
         context_{sorted.codes.array(),
                  tree.nodes,
@@ -175,9 +184,9 @@ class node_stages {
       put(sort_runs<dim>, input_.n, "sorting runs of codes", context_.codes, input_.n,
           &context_.progress->unsorted);
     }
-    put(gather_points<Real, dim>, input_.n, "ordering the points", input_.points, input_.n,
+    put(gather_points<Real, dim>, input_.n, "ordering the points", input_.points, points_,
         context_.codes, tree_.points, tree_.ids, &context_.progress->unsorted);
-    put(write_root<Real, dim>, 1, "writing the root", context_, input_.n);
+    put(write_root<Real, dim>, 1, "writing the root", context_, points_);
     recursion_.start({0, 1}, 1);
     published_ = publish();
   }
@@ -205,7 +214,7 @@ class node_stages {
 
   /// Returns the tree, for kernels that are launched after start().
   [[nodiscard]] spatial_tree_view<Real, dim> view() const {
-    return tree_.view(input_.n, context_.capacity, &context_.progress->built);
+    return tree_.view(input_.n, context_.capacity, &context_.progress->published);
   }
 
   /// Returns the progress of the build, as finish() has read it.
@@ -225,6 +234,7 @@ class node_stages {
   const build_input<Real, dim>& input_;
   tree_arrays<Real, dim> tree_;
   const point_bounds<Real, dim>* found_;
+  runtime::element_count points_;
   run_control control_;
   context context_;
   recursion<siblings, context> recursion_;

@@ -5,17 +5,13 @@
 /// The k best candidates of a query for neighbors: sorted lists in registers, and heaps.
 
 #include <cstdint>
-#include <limits>
 #include <ramify/spatial_tree/config.hpp>
+#include <ramify/spatial_tree/morton.cuh>
 #include <ramify/spatial_tree/node.cuh>
 #include <type_traits>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
-
-/// The distance of a neighbor that was not found.
-template <class Real>
-inline constexpr Real infinite = std::numeric_limits<Real>::infinity();
 
 /// A candidate for a query's neighbors. Candidates are ordered by distance, then by index, so the k
 /// nearest do not depend on the order of the traversal.

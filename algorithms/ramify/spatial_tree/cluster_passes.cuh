@@ -31,8 +31,7 @@ struct cluster_search {
   static constexpr unsigned not_core = no_cluster;  ///< the parent of a point that is not core
 
   spatial_tree_view<Real, dim> tree;
-  Metric metric;
-  Real radius2;  ///< in the metric
+  query_metric<Real, Metric> of_call;
   std::uint32_t min_points;
   disjoint_sets sets;        ///< of the core points
   std::uint32_t* least_ids;  ///< of each set, at its root
@@ -46,7 +45,9 @@ struct cluster_search {
   /// Returns true if all points of the node are core points of one cluster: they are neighbors of
   /// each other. The diagonal of a box is not less than a distance in it, also after rounding.
   [[nodiscard]] __device__ bool is_dense(const spatial_node<Real, dim>& node) const {
-    return node.size() >= min_points && metric.diagonal2(node.bounds) <= radius2;
+    if (node.size() < min_points) return false;
+    const query_metric<Real, Metric> balls = of_call.of_balls();
+    return balls.metric.diagonal2(node.bounds) <= balls.radius2;
   }
 };
 
@@ -55,10 +56,12 @@ struct cluster_search {
 template <class Search>
 __global__ void merge_dense_nodes(Search search, trace_ticket trace) {
   const traced here(trace, __func__);
+  if (!search.of_call.applies()) return;
   const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
   const auto& tree = search.tree;
-  const auto& node = tree.nodes[i < tree.node_count ? i : 0];
-  const bool merges = i < tree.node_count && search.is_dense(node) &&
+  const std::uint32_t nodes = tree.nodes_built();
+  const auto& node = tree.nodes[i < nodes ? i : 0];
+  const bool merges = i < nodes && search.is_dense(node) &&
                       (i == 0 || !search.is_dense(tree.nodes[tree.parents[i]]));
   for (unsigned left = __ballot_sync(full_warp_mask, merges); left != 0; left &= left - 1) {
     const int lane = __ffs(static_cast<int>(left)) - 1;
@@ -181,9 +184,10 @@ struct cluster_pass {
 template <class Search>
 __global__ void find_least_ids(Search search, trace_ticket trace) {
   const traced here(trace, __func__);
+  if (!search.of_call.applies()) return;
   const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
   bool is_root = false;
-  if (i < search.tree.point_count && search.is_core(i)) {
+  if (i < search.tree.points_built() && search.is_core(i)) {
     const unsigned root = search.sets.root_of(i);
     const std::uint32_t id = search.tree.ids[i];
     // Most points of a large set read a smaller id first, so few atomics wait for each other.

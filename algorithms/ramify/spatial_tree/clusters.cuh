@@ -51,11 +51,13 @@ struct cluster_memory {
   std::uint32_t* parents;
   std::uint32_t* least_ids;
   cluster_counts* counts;
+  metric_decision* decision;
 
   cluster_memory(memory_layout& memory, std::size_t n)
       : parents(memory.take<std::uint32_t>(n)),
         least_ids(memory.take<std::uint32_t>(n)),
-        counts(memory.take<cluster_counts>(1)) {}
+        counts(memory.take<cluster_counts>(1)),
+        decision(memory.take<metric_decision>(1)) {}
 };
 
 /// A search for the clusters of the points of a tree, of which there are some.
@@ -67,7 +69,8 @@ class cluster_run final : public memory_run<spatial_cluster_report, cluster_memo
   cluster_run(const query_setup<Real, dim>& setup, Real radius, std::uint32_t min_points,
               std::uint32_t* labels)
       : base(setup, setup.n),
-        call_(this->choices, setup, metric_choice(setup.tree, setup.options.period, radius)) {
+        call_(this->choices, setup, metric_choice(setup.tree, setup.options.period, radius),
+              this->parts.decision) {
     // Parents and least ids become no_cluster.
     for (std::uint32_t* array : {this->parts.parents, this->parts.least_ids}) {
       check(cudaMemsetAsync(array, 0xff, setup.n * sizeof *array, call_.stream()),
@@ -76,8 +79,7 @@ class cluster_run final : public memory_run<spatial_cluster_report, cluster_memo
     clear_memory(this->parts.counts, 1, call_.stream(), "clearing the counts of clusters");
     call_.with_metric([&]<class Metric>(const query_metric<Real, Metric>& chosen) {
       put(chosen, cluster_search<Real, dim, Metric>{setup.tree,
-                                                    chosen.metric,
-                                                    chosen.radius2,
+                                                    chosen,
                                                     min_points,
                                                     {this->parts.parents},
                                                     this->parts.least_ids,
@@ -101,6 +103,9 @@ class cluster_run final : public memory_run<spatial_cluster_report, cluster_memo
 
   spatial_cluster_report finish() override {
     call_.require_memory();
+    if (call_.tree().built != nullptr) {
+      call_.check_tree(read_back(this->parts.decision, call_.stream(), "reading the metric"));
+    }
     const cluster_counts found =
         read_back(this->parts.counts, call_.stream(), "reading the counts of clusters");
     return {call_.finish(this->memory.scratch.size()), found.clusters, found.core_points,
@@ -138,7 +143,8 @@ async_run<spatial_cluster_report> find_clusters_async(const spatial_tree_view<Re
                                                       const environment& env = {}) {
   namespace internal = detail::spatial_tree;
   detail::check_field(min_points >= 1, "find_clusters: min_points", min_points, "1 or more");
-  const internal::query_setup setup("find_clusters", tree, tree.point_count, options, env);
+  using setup_type = internal::query_setup<Real, dim>;
+  const setup_type setup("find_clusters", tree, setup_type::points_of(tree), options, env);
   setup.check_radius(radius);
   setup.check_array(labels, "labels");
   if (setup.n == 0) {

@@ -64,7 +64,8 @@ enum class metric_kind : unsigned { none, plain, scaled };
 
 /// The metric of a call, as the bounds of its queries determine it.
 struct metric_decision {
-  metric_kind kind;  ///< none: some query is not finite, and no result is written
+  metric_kind kind;  ///< none: some query is not finite, or the tree is not complete, and no result
+                     ///< is written
   int exponent;      ///< of the scale of balls
 };
 
@@ -124,6 +125,19 @@ class metric_choice {
     radius_ = radius;
   }
 
+  /// Returns choose(choice) for this choice, or for that of a tree that the host has not read,
+  /// which has no periods. If the build of that tree is not complete, it returns no metric.
+  template <class Choose>
+  [[nodiscard]] __device__ metric_decision among(const spatial_tree_view<Real, dim>& tree,
+                                                 const Choose& choose) const {
+    if (tree.built == nullptr) return choose(*this);
+    if (tree.built->is_complete == 0) return {metric_kind::none, 0};
+    metric_choice choice = *this;
+    choice.points_ = tree.bounds_built();
+    choice.least_of_points_ = static_cast<Real>(tree.built->least_nonzero);
+    return choose(choice);
+  }
+
   /// Chooses the metric for queries in a box. `least_nonzero` is the least magnitude of their
   /// coordinates, of those that are not 0.
   [[nodiscard]] __host__ __device__ metric_decision of_queries(const box<Real, dim>& queries,
@@ -140,6 +154,11 @@ class metric_choice {
     }
     if (is_plain) return {metric_kind::plain, 0};
     return {metric_kind::scaled, are_balls_ ? exponent_of_scale(reach) : 0};
+  }
+
+  /// Chooses the metric for the points of the tree as queries.
+  [[nodiscard]] __host__ __device__ metric_decision of_points() const {
+    return of_queries(points_, least_of_points_);
   }
 
   /// Calls use(metric) with the query_metric of a decision of the host.

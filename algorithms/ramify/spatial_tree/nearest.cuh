@@ -59,7 +59,7 @@ template <class Real, int dim, class Metric>
 
 /// Returns an upper bound of the squared distance to the k-th nearest neighbor: that of the k-th
 /// nearest point in the window around `position`, or infinity. Without a bound, most of the first
-/// candidates would be replaced later.
+/// candidates would be replaced later. Points beyond the last one are at infinity (gather_points).
 template <unsigned capacity, class Real, int dim, class Metric>
 [[nodiscard]] __device__ Real bound_of_window(const spatial_tree_view<Real, dim>& tree,
                                               const Metric& metric, const point<Real, dim>& query,
@@ -88,7 +88,7 @@ __device__ void find_nearest(const spatial_tree_view<Real, dim>& tree, const Met
   };
   stacked_node stack[spatial_shape<dim>::stack_size];
   unsigned count = 0;
-  if (tree.node_count > 0) stack[count++] = {0, 0};
+  if (tree.nodes_built() > 0) stack[count++] = {0, 0};
   while (count > 0) {
     // 1. Pop the nearest node of the deepest level. A point at the same distance as the worst
     //    candidate may have a smaller index, so such a node is not skipped. The exception is a node
@@ -134,12 +134,22 @@ template <class Real, int dim>
 struct query_batch {
   const point<Real, dim>* queries;
   const std::uint32_t* order;  ///< indices of the queries along the Morton curve; null: 0, 1, ...
-  unsigned long long n;
+  runtime::element_count n;
 
-  /// Returns the index of a thread's query. Threads beyond the last query get the last one.
-  [[nodiscard]] __device__ unsigned long long index_of(unsigned long long thread) const {
-    const unsigned long long at = thread < n ? thread : n - 1;
-    return order != nullptr ? order[at] : at;
+  /// The query of a thread.
+  struct member {
+    unsigned long long index;
+    bool exists;  ///< if not, `index` is that of another query
+  };
+  /// Returns the query of a thread. Where only the device has n, the order also has indices beyond
+  /// the last query.
+  [[nodiscard]] __device__ member of_thread(unsigned long long thread) const {
+    const unsigned long long most = n.upper_bound;
+    const unsigned long long at = thread < most ? thread : most - 1;
+    const unsigned long long index = order != nullptr ? order[at] : at;
+    const unsigned long long count = n.get();
+    if (index < count) return {index, thread < most};
+    return {count > 0 ? count - 1 : 0, false};
   }
 };
 
@@ -160,24 +170,23 @@ struct nearest_queries : query_batch<Real, dim> {
     unsigned long long row;  ///< index of the first element of the result
   };
 
-  /// Returns query number i. The tree's own points are in the tree's order, and their rows in the
-  /// caller's order. If `bounded`, finds a position near the query.
+  /// Returns the query of index i. The tree's own points are in the tree's order, and their rows in
+  /// the caller's order. If `bounded`, finds a position near the query.
   template <bool bounded, class Metric>
   [[nodiscard]] __device__ query_of_thread<Metric> query_of(
       const spatial_tree_view<Real, dim>& tree, const Metric& of_call, unsigned long long i) const {
     if (this->queries == nullptr) {
       const auto self = static_cast<std::uint32_t>(i);
       const point<Real, dim> query = tree.points[i];
-      const Metric metric = of_call.of_query(query, tree.bounds);
+      const Metric metric = of_call.of_query(query, tree.bounds_built());
       return {metric, metric.place(query), self, exclude_self ? self : no_neighbor,
               std::uint64_t{tree.ids[i]} * k};
     }
-    const unsigned long long at = this->index_of(i);
-    const Metric metric = of_call.of_query(this->queries[at], tree.bounds);
-    const point<Real, dim> query = metric.place(this->queries[at]);
+    const Metric metric = of_call.of_query(this->queries[i], tree.bounds_built());
+    const point<Real, dim> query = metric.place(this->queries[i]);
     const std::uint32_t near =
-        bounded && tree.node_count > 0 ? position_near(tree, metric, query) : 0;
-    return {metric, query, near, no_neighbor, at * k};
+        bounded && tree.nodes_built() > 0 ? position_near(tree, metric, query) : 0;
+    return {metric, query, near, no_neighbor, i * k};
   }
 };
 
@@ -189,10 +198,11 @@ __global__ void nearest_neighbors(spatial_tree_view<Real, dim> tree,
                                   Real* distances2, trace_ticket trace) {
   const traced here(trace, __func__);
   if (!of_call.applies()) return;
-  const auto i = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i >= batch.n) return;
+  const auto own =
+      batch.of_thread(static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x);
+  if (!own.exists) return;
   constexpr unsigned max_k = Candidates::max_k;
-  const auto mine = batch.template query_of<(max_k > 0)>(tree, of_call.metric, i);
+  const auto mine = batch.template query_of<(max_k > 0)>(tree, of_call.metric, own.index);
   Real limit = infinite<Real>;
   if constexpr (max_k > 0) {
     limit = bound_of_window<max_k>(tree, mine.metric, mine.query, mine.position, mine.excluded,
@@ -207,14 +217,14 @@ __global__ void nearest_neighbors(spatial_tree_view<Real, dim> tree,
 }
 
 /// Takes the roots of the squared distances that nearest_neighbors() has written in the plain
-/// metric. One thread per distance.
+/// metric, in n rows of k. One thread per distance.
 template <class Real>
-__global__ void take_roots(Real* distances2, unsigned long long n,
+__global__ void take_roots(Real* distances2, runtime::element_count n, unsigned k,
                            query_metric<Real, plain_metric> of_call, trace_ticket trace) {
   const traced here(trace, __func__);
   if (!of_call.applies()) return;
   const auto i = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i < n) distances2[i] = std::sqrt(distances2[i]);
+  if (i < n.get() * k) distances2[i] = std::sqrt(distances2[i]);
 }
 
 /// The kernel of nearest-neighbor queries.

@@ -16,6 +16,7 @@ namespace ramify::inline RAMIFY_BUILD {
 /// Starts to find the k points nearest to each query, sorted by distance, then by id. If the tree
 /// has fewer than k points, the rest of a row is no_neighbor and infinity.
 /// \param queries     n points in device memory
+/// \param n           a number, or a device_count
 /// \param k           in [1, 2^31 - 1]; up to 64 candidates are kept in registers, more in the
 ///                    result
 /// \param ids         n rows of k ids in device memory
@@ -25,8 +26,8 @@ namespace ramify::inline RAMIFY_BUILD {
 /// \throws std::invalid_argument, unavailable, cuda_error
 template <class Real, int dim>
 async_run<run_report> nearest_async(const spatial_tree_view<Real, dim>& tree,
-                                    const point<Real, dim>* queries, std::size_t n, std::size_t k,
-                                    std::uint32_t* ids, Real* distances2,
+                                    const point<Real, dim>* queries, const detail::element_count& n,
+                                    std::size_t k, std::uint32_t* ids, Real* distances2,
                                     const spatial_query_options& options,
                                     const environment& env = {}) {
   namespace internal = detail::spatial_tree;
@@ -42,8 +43,8 @@ async_run<run_report> nearest_async(const spatial_tree_view<Real, dim>& tree,
 }
 template <class Real, int dim>
 auto nearest_async(const spatial_tree_view<Real, dim>& tree, const point<Real, dim>* queries,
-                   std::size_t n, std::size_t k, std::uint32_t* ids, Real* distances2,
-                   const environment& env = {}) {
+                   const detail::element_count& n, std::size_t k, std::uint32_t* ids,
+                   Real* distances2, const environment& env = {}) {
   return nearest_async(tree, queries, n, k, ids, distances2, spatial_query_options{}, env);
 }
 
@@ -51,14 +52,15 @@ auto nearest_async(const spatial_tree_view<Real, dim>& tree, const point<Real, d
 /// \throws std::invalid_argument, unavailable, cuda_error
 template <class Real, int dim>
 run_report nearest(const spatial_tree_view<Real, dim>& tree, const point<Real, dim>* queries,
-                   std::size_t n, std::size_t k, std::uint32_t* ids, Real* distances2,
-                   const spatial_query_options& options, const environment& env = {}) {
+                   const detail::element_count& n, std::size_t k, std::uint32_t* ids,
+                   Real* distances2, const spatial_query_options& options,
+                   const environment& env = {}) {
   return nearest_async(tree, queries, n, k, ids, distances2, options, detail::waiting(env)).get();
 }
 template <class Real, int dim>
 run_report nearest(const spatial_tree_view<Real, dim>& tree, const point<Real, dim>* queries,
-                   std::size_t n, std::size_t k, std::uint32_t* ids, Real* distances2,
-                   const environment& env = {}) {
+                   const detail::element_count& n, std::size_t k, std::uint32_t* ids,
+                   Real* distances2, const environment& env = {}) {
   return nearest(tree, queries, n, k, ids, distances2, spatial_query_options{}, env);
 }
 
@@ -80,6 +82,7 @@ async_run<run_report> all_nearest_neighbors_async(const spatial_tree_view<Real, 
                                                   const environment& env = {}) {
   namespace internal = detail::spatial_tree;
   const internal::query_setup setup("all_nearest_neighbors", tree, tree.point_count, options, env);
+  setup.require_complete_tree();
   setup.check_row("k", k);
   setup.check_array(ids, "ids");
   setup.check_array(distances2, "distances2");

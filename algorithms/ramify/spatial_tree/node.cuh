@@ -46,10 +46,21 @@ struct spatial_shape {
   static constexpr unsigned stack_size = max_level * (arity - 1) + 1;
 };
 
+/// What a build leaves for kernels that follow it before the host has read it.
+struct published_tree {
+  std::uint32_t is_complete;  ///< 0: get() of the build completes it, or throws
+  std::uint32_t nodes;        ///< of the complete tree, else 0
+  std::uint32_t points;       ///< likewise
+  double lower[3];            ///< corners of the box around all points
+  double upper[3];
+  double least_nonzero;  ///< the least magnitude of a coordinate, of those that are not 0
+};
+
 /// A tree in device memory, as a kernel argument. Node 0 is the root; an empty tree has no nodes.
 ///
-/// A kernel may be launched before the host has read the number of nodes. Then `node_count` is an
-/// upper bound, and `built` points to the number: see spatial_tree_view_in().
+/// A kernel may be launched before the host has read the numbers of nodes and of points. Then
+/// `node_count` and `point_count` are upper bounds, and `built` points to the numbers: see
+/// spatial_tree_view_in().
 template <class Real, int dim>
 struct spatial_tree_view {
   const spatial_node<Real, dim>* nodes;
@@ -58,7 +69,7 @@ struct spatial_tree_view {
   const std::uint32_t* parents;    ///< the parent of each node; 0 for the root
   std::uint32_t node_count;
   std::uint32_t point_count;
-  const std::uint32_t* built = nullptr;  ///< number of nodes; 0 until the build is complete
+  const published_tree* built = nullptr;  ///< null: the host has read all numbers
   /// The box around all points, for the host and its queries. It and the next member are not set
   /// before the host has read the number of nodes, and for an empty tree.
   box<Real, dim> bounds{};
@@ -67,7 +78,21 @@ struct spatial_tree_view {
   /// Returns the number of nodes, in a kernel that is ordered after the build. Returns 0 if get()
   /// of the build will throw, or, with completion::by_get, if get() must complete the build.
   [[nodiscard]] __device__ std::uint32_t nodes_built() const {
-    return built == nullptr ? node_count : *built;
+    return built == nullptr ? node_count : built->nodes;
+  }
+  /// Returns the number of points, in such a kernel.
+  [[nodiscard]] __device__ std::uint32_t points_built() const {
+    return built == nullptr ? point_count : built->points;
+  }
+  /// Returns the box around all points, in such a kernel.
+  [[nodiscard]] __device__ box<Real, dim> bounds_built() const {
+    if (built == nullptr) return bounds;
+    box<Real, dim> around;
+    for (int axis = 0; axis < dim; ++axis) {
+      around.lower.x[axis] = static_cast<Real>(built->lower[axis]);
+      around.upper.x[axis] = static_cast<Real>(built->upper[axis]);
+    }
+    return around;
   }
 };
 

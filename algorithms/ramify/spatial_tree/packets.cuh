@@ -68,7 +68,7 @@ __device__ void visit_packet(const spatial_tree_view<Real, dim>& tree,
     stack.lanes[0] = active_lanes;
   }
   __syncwarp();
-  unsigned count = tree.node_count > 0 ? 1 : 0;
+  unsigned count = tree.nodes_built() > 0 ? 1 : 0;
   while (count > 0) {
     // 1. Which queries need the node?
     --count;

@@ -16,6 +16,13 @@
 ///            the Morton curve, unless the queries of a warp are close together already or
 ///            options.sort is false. The points of the tree, which all_nearest_neighbors() takes,
 ///            are in this order.
+/// n          a number, or, except for radius_list(), a device_count: then the memory, the sort and
+///            the grids have the size of its upper bound, and one grid more reads the number.
+/// Tree       the view of a complete tree. Or that of spatial_tree_view_in(), before get() of the
+///            build, for radius_count(), radius_rows(), nearest() and find_clusters() without
+///            periods: then kernels read the numbers and the bounds of the tree. If the build is
+///            not complete, because its get() will throw or has grids to launch, no result is
+///            written, and get() throws std::logic_error.
 /// Ball       closed: it contains the points p with distance2(query, p) <= radius * radius,
 ///            computed in Real. geometry.cuh states the arithmetic; brute force can get the same
 ///            bits.
@@ -61,7 +68,8 @@
 ///            unless options.sort is false; and the scratch memory of a sort, if there is one:
 ///            about 9 bytes per query on a GPU. radius_list(): 4 bytes per query more. By default
 ///            the memory comes from Ramify's stream-ordered pool.
-/// Errors     std::invalid_argument for a null array, k == 0, capacity == 0, a negative or NaN
+/// Errors     std::length_error if a device_count exceeds its upper bound.
+///            std::invalid_argument for a null array, k == 0, capacity == 0, a negative or NaN
 ///            radius; cuda_error. get() throws std::invalid_argument for a NaN or an infinity in a
 ///            query (the message names the first such query), and no result is written.
 /// Complexity O(log n + results) per query for evenly distributed points; brute force in the worst

@@ -23,23 +23,41 @@ namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 template <class Real, int dim>
 struct query_setup : run_setup {
   spatial_tree_view<Real, dim> tree;
-  std::size_t n;
+  std::size_t n;                 ///< queries, or their upper bound
+  runtime::element_count count;  ///< of queries
   spatial_query_options options;
 
-  /// \throws std::invalid_argument if the build of `tree` may be incomplete, and for a bad field of
-  ///         `options` or `env`; unavailable; cuda_error
-  query_setup(const char* name, const spatial_tree_view<Real, dim>& searched, std::size_t queries,
-              const spatial_query_options& of_call, const environment& env)
-      : run_setup(name, env), tree(searched), n(queries), options(of_call) {
+  /// \throws std::invalid_argument for a bad field of `options` or `env`, or for a period if the
+  ///         host has not read the tree; unavailable; cuda_error
+  query_setup(const char* name, const spatial_tree_view<Real, dim>& searched,
+              const runtime::element_count& queries, const spatial_query_options& of_call,
+              const environment& env)
+      : run_setup(name, env),
+        tree(searched),
+        n(queries.upper_bound),
+        count(queries),
+        options(of_call) {
     validate(options);
-    if (tree.built != nullptr) fail("the build of the tree may be incomplete: call get() first");
+    check_count(count);
+    if (count.on_device() && n == 0) fail("the upper bound of n is 0; it must be 1 or more");
     if (n >> 32 != 0) fail("n must be less than 2^32");
+    if (tree.built != nullptr && options.period != periods{}) require_complete_tree();
     check_periods(options.period, tree.bounds, algorithm);
   }
 
-  /// Returns whether the grids in the stream must complete the results.
+  /// Returns whether the grids in the stream must complete the results. The host does not have the
+  /// bounds of a tree before it has read it.
   [[nodiscard]] bool is_in_stream() const {
-    return captured || completion == completion::in_stream;
+    return captured || completion == completion::in_stream || tree.built != nullptr;
+  }
+  /// Returns the number of points of the tree.
+  [[nodiscard]] static runtime::element_count points_of(const spatial_tree_view<Real, dim>& tree) {
+    if (tree.built == nullptr) return std::size_t{tree.point_count};
+    return device_count(&tree.built->points, tree.point_count);
+  }
+  /// Requires a tree that the host has read.
+  void require_complete_tree() const {
+    if (tree.built != nullptr) fail("the build of the tree may be incomplete: call get() first");
   }
 
   void check_radius(Real radius) const {
@@ -73,19 +91,31 @@ class query_call {
   /// not need the order of the points. `choices` must outlive this object.
   query_call(const run_choices& choices, const query_setup<Real, dim>& setup,
              const choice_type& choice)
-      : query_call(choices, setup, choice, {setup.tree.points, nullptr, setup.n}, nullptr,
+      : query_call(choices, setup, choice, {setup.tree.points, nullptr, setup.count}, nullptr,
                    RAMIFY_ON_CUDA) {
     decision_ = choice.of_queries(setup.tree.bounds, setup.tree.least_nonzero);
+  }
+  /// A call over the points of a tree that the host may not have read. If it has not, a grid writes
+  /// `decision`.
+  query_call(const run_choices& choices, const query_setup<Real, dim>& setup,
+             const choice_type& choice, metric_decision* decision)
+      : query_call(choices, setup, choice) {
+    if (tree_.built == nullptr) return;
+    put(decide_own_metric<Real, dim>, {1, 1}, choice_, tree_, decision);
+    decided_ = decision;
   }
   /// A call over `queries`. `choices` and `memory` must outlive this object.
   query_call(const run_choices& choices, const query_setup<Real, dim>& setup,
              const choice_type& choice, const point<Real, dim>* queries,
              const query_memory<Real, dim>& memory)
-      : query_call(choices, setup, choice, {queries, nullptr, setup.n}, &memory,
-                   query_sizes::may_sort(setup.options)) {}
+      : query_call(choices, setup, choice, {queries, nullptr, count_in(memory, setup.count)},
+                   &memory, query_sizes::may_sort(setup.options)) {
+    count_ = setup.count;
+  }
 
   [[nodiscard]] cudaStream_t stream() const { return choices_->stream; }
-  [[nodiscard]] std::size_t n() const { return batch_.n; }
+  /// Returns the number of queries, or its upper bound.
+  [[nodiscard]] std::size_t n() const { return batch_.n.upper_bound; }
   [[nodiscard]] const spatial_tree_view<Real, dim>& tree() const { return tree_; }
   /// Returns the scratch memory of a call over other queries than the points of the tree.
   [[nodiscard]] const query_memory<Real, dim>& memory() const { return *memory_; }
@@ -95,10 +125,13 @@ class query_call {
   void put_checks() {
     query_state<Real, dim>* state = memory_->state;
     clear_memory(&state->counts, 1, stream(), "clearing the counts of a query");
-    put(find_bounds<Real, dim>, {bounds_blocks(batch_.n), unsigned{bounds_threads}}, batch_.queries,
+    if (count_.on_device()) {
+      put(runtime::read_count<runtime::element_count>, {1, 1}, count_, &state->counts.queries);
+    }
+    put(find_bounds<Real, dim>, {bounds_blocks(n()), unsigned{bounds_threads}}, batch_.queries,
         batch_.n, &state->found, &state->counts.arrived);
     if (!is_along_curve_) return;
-    put(encode_queries<Real, dim>, blocks_of<encoding_threads>(batch_.n), batch_.queries, batch_.n,
+    put(encode_queries<Real, dim>, blocks_of<encoding_threads>(n()), batch_.queries, batch_.n,
         state, memory_->codes, memory_->order);
   }
 
@@ -106,7 +139,7 @@ class query_call {
   /// executor. \throws cuda_error
   void decide_on_device() {
     query_state<Real, dim>* state = memory_->state;
-    put(decide_metric<Real, dim>, {1, 1}, choice_, state);
+    put(decide_metric<Real, dim>, {1, 1}, choice_, tree_, state);
     decided_ = &state->counts.decision;
     if (is_along_curve_) sort();
   }
@@ -120,14 +153,14 @@ class query_call {
     decision_ = choice_.of_queries(seen.found.bounds, seen.found.least_nonzero);
     constexpr unsigned long long longest = 1ULL << 32;
     constexpr std::size_t queries_of_32_warps = 1024;
-    const unsigned long long short_ranges = (2 + batch_.n / queries_of_32_warps) * longest;
+    const unsigned long long short_ranges = (2 + n() / queries_of_32_warps) * longest;
     if (is_along_curve_ && seen.counts.code_ranges > short_ranges) sort();
   }
 
   /// Launches `kernel` with one thread for each query, in whole blocks. \throws cuda_error
   template <class... Parameters, class... Arguments>
   void run(void (*kernel)(Parameters...), const Arguments&... arguments) {
-    put(kernel, blocks_of<packet_threads>(batch_.n), arguments...);
+    put(kernel, blocks_of<packet_threads>(n()), arguments...);
   }
   /// Launches `kernel` with one thread for each of m > 0 items, in whole blocks. \throws cuda_error
   template <class... Parameters, class... Arguments>
@@ -167,8 +200,9 @@ class query_call {
     with_metric([&]<class Metric>(const query_metric<Real, Metric>& metric) {
       run(kernel_of_nearest<Real, dim, Metric>(k), tree_, queries, metric, ids, distances2);
       if constexpr (std::is_same_v<Metric, plain_metric>) {
-        const unsigned long long elements = batch_.n * k;
-        if (!options_.squared) run_each(take_roots<Real>, elements, distances2, elements, metric);
+        if (!options_.squared) {
+          run_each(take_roots<Real>, n() * k, distances2, batch_.n, k, metric);
+        }
       }
     });
   }
@@ -178,6 +212,14 @@ class query_call {
   /// Waits for the stream, and returns what the kernels have counted.
   /// \throws std::invalid_argument naming the first query that is not finite; cuda_error
   [[nodiscard]] query_counts read_counts() const { return read_state().counts; }
+
+  /// Checks that the build of the tree was complete when a kernel decided the metric.
+  /// \throws std::logic_error
+  void check_tree(const metric_decision& decision) const {
+    if (tree_.built == nullptr || decision.kind != metric_kind::none) return;
+    throw std::logic_error(std::string(choices_->algorithm) +
+                           ": the build of the tree was not complete: call its get() first");
+  }
 
   /// Checks that no cudaDeviceReset() has destroyed the memory of the call. \throws
   /// std::logic_error
@@ -210,13 +252,21 @@ class query_call {
     report_.pending_launch_limit = choices.limit;
   }
 
+  /// Returns the number of queries for the kernels after read_count().
+  [[nodiscard]] static runtime::element_count count_in(const query_memory<Real, dim>& memory,
+                                                       const runtime::element_count& given) {
+    return given.on_device()
+               ? runtime::element_count(&memory.state->counts.queries, given.upper_bound)
+               : given;
+  }
+
   /// Returns whether warps visit the tree for the balls. Few queries of a large tree are too far
   /// apart: a packet would visit several times as many nodes as its queries.
   [[nodiscard]] bool uses_packets() const {
     if (options_.ball_method != query_method::automatic) {
       return options_.ball_method == query_method::packets;
     }
-    return is_along_curve_ && batch_.n >= tree_.point_count / 4;
+    return is_along_curve_ && n() >= tree_.point_count / 4;
   }
 
   template <unsigned threads>
@@ -234,14 +284,16 @@ class query_call {
 
   void sort() {
     const memory_ref& memory = memory_->sort.empty() ? choices_->given : memory_->sort;
-    sort_queries(memory_->codes, memory_->order, batch_.n, *choices_, memory, report_);
-    if (memory_->sort.empty()) bytes_of_sort_ = sort_queries_bytes(batch_.n);
+    sort_queries(memory_->codes, memory_->order, n(), *choices_, memory, report_);
+    if (memory_->sort.empty()) bytes_of_sort_ = sort_queries_bytes(n());
     batch_.order = memory_->order;
   }
 
   [[nodiscard]] query_state<Real, dim> read_state() const {
     const auto seen = read_back(memory_->state, stream(), "reading the bounds of the queries");
+    if (count_.on_device()) count_.check(choices_->algorithm, seen.counts.queries.raw);
     check_finite(seen.found, std::string(choices_->algorithm) + ": queries");
+    check_tree(seen.counts.decision);
     return seen;
   }
 
@@ -250,6 +302,7 @@ class query_call {
   spatial_query_options options_;
   choice_type choice_;
   batch_type batch_;
+  runtime::element_count count_;              // of the caller's queries
   const query_memory<Real, dim>* memory_;     // null if the queries are the points of the tree
   bool is_along_curve_;                       // threads process the queries in this order
   metric_decision decision_{};                // of the host

@@ -23,8 +23,9 @@ namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
 /// What the kernels of a call report. The host clears it before the first grid.
 struct query_counts {
-  unsigned long long code_ranges;  ///< the sum of the warps' ranges of codes
-  unsigned long long truncated;    ///< rows that are not complete
+  unsigned long long code_ranges;     ///< the sum of the warps' ranges of codes
+  unsigned long long truncated;       ///< rows that are not complete
+  runtime::counted_elements queries;  ///< if only the device has their number
   metric_decision decision;
   unsigned arrived;  ///< in find_bounds()
 };
@@ -99,9 +100,10 @@ template <class Real, int dim>
 inline constexpr unsigned encoding_threads = 256;
 
 /// Writes the code and the index of each query, and adds up the ranges of the codes in each warp.
-/// If some query is not finite, it writes nothing. One thread per query, in whole warps.
+/// Up to the upper bound of their number, codes follow that a sort leaves at the end. If some query
+/// is not finite, it writes nothing. One thread per code, in whole warps.
 template <class Real, int dim>
-__global__ void encode_queries(const point<Real, dim>* queries, unsigned long long n,
+__global__ void encode_queries(const point<Real, dim>* queries, runtime::element_count count,
                                query_state<Real, dim>* state, std::uint32_t* codes,
                                std::uint32_t* order, trace_ticket trace) {
   const traced here(trace, __func__);
@@ -113,9 +115,10 @@ __global__ void encode_queries(const point<Real, dim>* queries, unsigned long lo
   // 1. Encode. Threads beyond the last query have the code of the last one.
   const auto i = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
   const morton_encoder<dim> encoder(found.bounds);
-  const std::uint32_t code = code_of_query(encoder, queries[i < n ? i : n - 1]);
-  if (i < n) {
-    codes[i] = code;
+  const unsigned long long n = count.get();
+  const std::uint32_t code = n > 0 ? code_of_query(encoder, queries[i < n ? i : n - 1]) : 0;
+  if (i < count.upper_bound) {
+    codes[i] = i < n ? code : ~std::uint32_t{0};
     order[i] = static_cast<std::uint32_t>(i);
   }
   // 2. The warp finds the range of its codes.
@@ -133,13 +136,24 @@ __global__ void encode_queries(const point<Real, dim>* queries, unsigned long lo
 
 /// Writes the metric of the search. Launched with one thread.
 template <class Real, int dim>
-__global__ void decide_metric(metric_choice<Real, dim> choice, query_state<Real, dim>* state,
-                              trace_ticket trace) {
+__global__ void decide_metric(metric_choice<Real, dim> of_call, spatial_tree_view<Real, dim> tree,
+                              query_state<Real, dim>* state, trace_ticket trace) {
   const traced here(trace, __func__);
   const point_bounds<Real, dim> found = state->found;
-  state->counts.decision = found.first_nonfinite == found.none
-                               ? choice.of_queries(found.bounds, found.least_nonzero)
-                               : metric_decision{metric_kind::none, 0};
+  state->counts.decision = found.first_nonfinite != found.none
+                               ? metric_decision{metric_kind::none, 0}
+                               : of_call.among(tree, [&](const auto& choice) {
+                                   return choice.of_queries(found.bounds, found.least_nonzero);
+                                 });
+}
+
+/// Writes the metric of a search among the points of a tree. Launched with one thread.
+template <class Real, int dim>
+__global__ void decide_own_metric(metric_choice<Real, dim> of_call,
+                                  spatial_tree_view<Real, dim> tree, metric_decision* decision,
+                                  trace_ticket trace) {
+  const traced here(trace, __func__);
+  *decision = of_call.among(tree, [](const auto& choice) { return choice.of_points(); });
 }
 
 }  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD

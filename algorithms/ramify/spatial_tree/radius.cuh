@@ -55,7 +55,7 @@ __device__ void visit_ball(const spatial_tree_view<Real, dim>& tree, const point
                            const Metric& metric, Real radius2, Visitor& visitor) {
   std::uint32_t stack[spatial_shape<dim>::stack_size];
   unsigned count = 0;
-  if (tree.node_count > 0) stack[count++] = 0;
+  if (tree.nodes_built() > 0) stack[count++] = 0;
   while (count > 0) {
     const auto node = tree.nodes[stack[--count]];
     if (visitor.skips(node) || metric.min_distance2(node.bounds, query) > radius2) continue;

@@ -16,13 +16,15 @@ namespace ramify::inline RAMIFY_BUILD {
 
 /// Starts to count the points in the ball around each query.
 /// \param queries  n points in device memory
+/// \param n        a number, or a device_count
 /// \param radius   of all balls, 0 or more
 /// \param counts   n counts in device memory
 /// \param env      its memory: spatial_query_scratch_bytes()
 /// \throws std::invalid_argument, unavailable, cuda_error
 template <class Real, int dim>
 async_run<run_report> radius_count_async(const spatial_tree_view<Real, dim>& tree,
-                                         const point<Real, dim>* queries, std::size_t n,
+                                         const point<Real, dim>* queries,
+                                         const detail::element_count& n,
                                          std::type_identity_t<Real> radius, std::uint32_t* counts,
                                          const spatial_query_options& options,
                                          const environment& env = {}) {
@@ -36,8 +38,8 @@ async_run<run_report> radius_count_async(const spatial_tree_view<Real, dim>& tre
 }
 template <class Real, int dim>
 auto radius_count_async(const spatial_tree_view<Real, dim>& tree, const point<Real, dim>* queries,
-                        std::size_t n, std::type_identity_t<Real> radius, std::uint32_t* counts,
-                        const environment& env = {}) {
+                        const detail::element_count& n, std::type_identity_t<Real> radius,
+                        std::uint32_t* counts, const environment& env = {}) {
   return radius_count_async(tree, queries, n, radius, counts, spatial_query_options{}, env);
 }
 
@@ -45,14 +47,15 @@ auto radius_count_async(const spatial_tree_view<Real, dim>& tree, const point<Re
 /// \throws std::invalid_argument, unavailable, cuda_error
 template <class Real, int dim>
 run_report radius_count(const spatial_tree_view<Real, dim>& tree, const point<Real, dim>* queries,
-                        std::size_t n, std::type_identity_t<Real> radius, std::uint32_t* counts,
-                        const spatial_query_options& options, const environment& env = {}) {
+                        const detail::element_count& n, std::type_identity_t<Real> radius,
+                        std::uint32_t* counts, const spatial_query_options& options,
+                        const environment& env = {}) {
   return radius_count_async(tree, queries, n, radius, counts, options, detail::waiting(env)).get();
 }
 template <class Real, int dim>
 run_report radius_count(const spatial_tree_view<Real, dim>& tree, const point<Real, dim>* queries,
-                        std::size_t n, std::type_identity_t<Real> radius, std::uint32_t* counts,
-                        const environment& env = {}) {
+                        const detail::element_count& n, std::type_identity_t<Real> radius,
+                        std::uint32_t* counts, const environment& env = {}) {
   return radius_count(tree, queries, n, radius, counts, spatial_query_options{}, env);
 }
 
@@ -83,6 +86,7 @@ async_run<device_neighbor_lists> radius_list_async(const spatial_tree_view<Real,
                                                    const environment& env = {}) {
   namespace internal = detail::spatial_tree;
   const internal::query_setup setup("radius_list", tree, n, options, env);
+  setup.require_complete_tree();
   setup.check_radius(radius);
   if (setup.captured) {
     throw unavailable("radius_list: a graph cannot capture lists, whose memory get() allocates");
@@ -143,6 +147,7 @@ struct radius_row_arrays {
 /// pass. Row i has the first points of the list that radius_list() returns; its rest is
 /// no_neighbor. All points are counted: if counts[i] exceeds the capacity, the row is not complete.
 /// \param queries  n points in device memory
+/// \param n        a number, or a device_count
 /// \param radius   of all balls, 0 or more
 /// \param rows     the result; the capacity is in [1, 2^31 - 1]
 /// \param env      its memory: spatial_query_scratch_bytes()
@@ -150,7 +155,8 @@ struct radius_row_arrays {
 /// \throws std::invalid_argument, unavailable, cuda_error
 template <class Real, int dim>
 async_run<radius_rows_report> radius_rows_async(const spatial_tree_view<Real, dim>& tree,
-                                                const point<Real, dim>* queries, std::size_t n,
+                                                const point<Real, dim>* queries,
+                                                const detail::element_count& n,
                                                 std::type_identity_t<Real> radius,
                                                 const radius_row_arrays& rows,
                                                 const spatial_query_options& options,
@@ -174,7 +180,7 @@ async_run<radius_rows_report> radius_rows_async(const spatial_tree_view<Real, di
 }
 template <class Real, int dim>
 auto radius_rows_async(const spatial_tree_view<Real, dim>& tree, const point<Real, dim>* queries,
-                       std::size_t n, std::type_identity_t<Real> radius,
+                       const detail::element_count& n, std::type_identity_t<Real> radius,
                        const radius_row_arrays& rows, const environment& env = {}) {
   return radius_rows_async(tree, queries, n, radius, rows, spatial_query_options{}, env);
 }
@@ -183,14 +189,14 @@ auto radius_rows_async(const spatial_tree_view<Real, dim>& tree, const point<Rea
 /// \throws std::invalid_argument, unavailable, cuda_error
 template <class Real, int dim>
 radius_rows_report radius_rows(const spatial_tree_view<Real, dim>& tree,
-                               const point<Real, dim>* queries, std::size_t n,
+                               const point<Real, dim>* queries, const detail::element_count& n,
                                std::type_identity_t<Real> radius, const radius_row_arrays& rows,
                                const spatial_query_options& options, const environment& env = {}) {
   return radius_rows_async(tree, queries, n, radius, rows, options, detail::waiting(env)).get();
 }
 template <class Real, int dim>
 radius_rows_report radius_rows(const spatial_tree_view<Real, dim>& tree,
-                               const point<Real, dim>* queries, std::size_t n,
+                               const point<Real, dim>* queries, const detail::element_count& n,
                                std::type_identity_t<Real> radius, const radius_row_arrays& rows,
                                const environment& env = {}) {
   return radius_rows(tree, queries, n, radius, rows, spatial_query_options{}, env);
