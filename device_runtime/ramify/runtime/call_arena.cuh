@@ -110,7 +110,8 @@ __global__ void begin_calls(State* calls, State first, unsigned* entries) {
 /// The memory of an arena.
 template <class Plans>
 struct arena_memory {
-  static_assert(Plans::batches < call_state::max_lists, "the plans have too many kinds of batches");
+  static_assert(call_state::first_batch + Plans::batches <= call_state::max_lists,
+                "the plans have too many kinds of batches");
 
   arena_memory(memory_layout& memory, const Plans& prepared, const call_arena_options& options)
       : control(memory.take<std::byte>(run_control::scratch_bytes)),

@@ -126,8 +126,7 @@ inline constexpr bool is_kernel_environment<continued_environment<Plans, Paramet
 template <class>
 inline constexpr bool kernels_can_call = device_launch_available;
 
-/// Keeps a call: with the calls of which one grid does many, or alone. Returns false if no record
-/// is free.
+/// Keeps a call in the list for its needs. Returns false if no record is free.
 template <class Plans, class Call>
 [[nodiscard]] __device__ __forceinline__ bool keep_call(const Call& call, const call_needs& needs,
                                                         const call_ticket& ticket) {
@@ -135,10 +134,13 @@ template <class Plans, class Call>
   const unsigned record = calls.free_records.take();
   if (record == call_state::none) return false;
   write_record(calls.records[record], call_record::a_call, call, ticket.plan, ticket.continuation);
+  const unsigned batch = call_state::first_batch +
+                         each_plan<Plans>::template first_batch<typename Call::plan> + needs.batch;
   const bool alone = needs.batch == call_needs::no_batch;
-  const unsigned batch =
-      1 + each_plan<Plans>::template first_batch<typename Call::plan> + needs.batch;
-  calls.append(alone ? 0 : batch, record);
+  calls.append(needs.scratch ? unsigned{call_state::needing_chunk}
+               : alone       ? unsigned{call_state::others}
+                             : batch,
+               record);
   return true;
 }
 

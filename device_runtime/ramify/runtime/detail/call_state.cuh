@@ -85,6 +85,11 @@ struct call_state {
   static constexpr unsigned none = index_pool::none;
   static constexpr unsigned max_lists = 16;
 
+  /// The lists, each in the order in which a drain begins with it: calls that have a chunk, and
+  /// need a slot at most; calls of which one grid does many, a list for each kind; calls that need
+  /// a chunk; continuations and all others.
+  enum : unsigned { unfinished, needing_chunk, others, first_batch };
+
   run_status* status;
   unsigned allowed;      ///< slots of calls; the arena has one more, for the next drain
   unsigned ring;         ///< entries of a list minus 1; the number of entries is a power of two
@@ -99,7 +104,7 @@ struct call_state {
   unsigned in_use;  ///< slots
   unsigned held;    ///< slots that the next drain releases
   call_counts counts;
-  call_list lists[max_lists];  ///< the first is of records that are resumed one by one
+  call_list lists[max_lists];
 
   /// Takes slots and returns true, or takes none and returns false.
   [[nodiscard]] __device__ bool acquire(unsigned count) {

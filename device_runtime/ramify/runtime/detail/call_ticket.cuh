@@ -34,14 +34,14 @@ struct call_ticket {
       return calls->release(slots - 1);
     }
     atomicAdd(&calls->counts.kept_continuations, 1ull);
-    calls->append(0, continuation);
+    calls->append(call_state::others, continuation);
     calls->release(slots);
   }
 
   /// Keeps the call, some grids of which could not be launched, with its chunk. A drain continues
   /// it when the others are complete. Requires write_record_of_chunk().
   __device__ void keep_unfinished() const {
-    calls->append(0, calls->record_of_chunk(chunk));
+    calls->append(call_state::unfinished, calls->record_of_chunk(chunk));
     calls->release(slots);
   }
 };

@@ -182,7 +182,7 @@ __device__ bool resume_call(call_state& calls, unsigned record, const typename C
       if (ticket.chunk == call_state::none) return false;
       call.write_state(plan, ticket);
       write_record_of_chunk(call, ticket);
-      calls.append(0, calls.record_of_chunk(ticket.chunk));
+      calls.append(call_state::unfinished, calls.record_of_chunk(ticket.chunk));
       resumed = true;
     }
   }
@@ -210,7 +210,7 @@ __device__ bool resume_unfinished(call_state& calls, unsigned record,
     return false;
   }
   calls.hold(1);
-  calls.append(0, record);
+  calls.append(call_state::unfinished, record);
   return true;
 }
 
@@ -240,16 +240,26 @@ __device__ bool resume(call_state& calls, unsigned record, const Plans& plans,
 
 // ---- drains -------------------------------------------------------------------------------------
 
-/// Resumes the records that are due one by one, until slots or memory are missing. Any number of
+/// Resumes the records of a list in their order, until slots or memory are missing. Only one thread
+/// of a drain may call it.
+template <class Plans>
+__device__ void resume_in_order(call_state& calls, call_list& list, const Plans& plans,
+                                const trace_ticket& trace) {
+  for (; list.head != list.end; ++list.head) {
+    if (!resume(calls, list.entries[list.head & calls.ring], plans, trace)) return;
+  }
+}
+
+/// Resumes continuations, and calls that need no chunk, until slots are missing. Any number of
 /// threads of a drain may call it.
 template <class Plans>
 __device__ void resume_due(call_state& calls, const Plans& plans, const trace_ticket& trace) {
-  call_list& list = calls.lists[0];
+  call_list& list = calls.lists[call_state::others];
   for (;;) {
     const unsigned at = atomicAdd(&list.head, 1u);
     if (static_cast<int>(list.end - at) <= 0) return;  // the next drain corrects the head
     const unsigned record = list.entries[at & calls.ring];
-    if (!resume(calls, record, plans, trace)) return calls.append(0, record);
+    if (!resume(calls, record, plans, trace)) return calls.append(call_state::others, record);
   }
 }
 
@@ -279,7 +289,7 @@ template <class Plans>
 __device__ void launch_batches(call_state& calls, const Plans& plans, const trace_ticket& trace) {
   each_plan<Plans>::visit(plans, [&](const auto& plan, unsigned, unsigned first_batch) {
     for (unsigned kind = 0; kind < plan.batches; ++kind) {
-      const unsigned index = 1 + first_batch + kind;
+      const unsigned index = call_state::first_batch + first_batch + kind;
       call_list& list = calls.lists[index];
       if (list.due() == 0 || !calls.acquire(1)) continue;
       const call_ticket ticket{&calls, 0, call_state::none, 0, call_state::none, trace};
@@ -293,12 +303,13 @@ __device__ void launch_batches(call_state& calls, const Plans& plans, const trac
   });
 }
 
-/// Resumes the records that are due, with the calling thread or, if they are many, with a grid.
+/// Resumes continuations, and calls that need no chunk, with the calling thread or, if they are
+/// many, with a grid.
 template <class Plans>
-__device__ void resume_all(call_state& calls, const Plans& plans, const trace_ticket& trace) {
+__device__ void resume_others(call_state& calls, const Plans& plans, const trace_ticket& trace) {
   constexpr unsigned for_one_thread = 8;
   constexpr unsigned max_blocks = 128;
-  const unsigned due = calls.lists[0].due();
+  const unsigned due = calls.lists[call_state::others].due();
   if (due > for_one_thread && calls.allowed > for_one_thread && calls.acquire(1)) {
     calls.hold(1);
     const unsigned blocks = due / 4 < max_blocks ? due / 4 : max_blocks;
@@ -316,8 +327,10 @@ __global__ void drain_calls(call_state* state, const Plans* plans, trace_ticket 
   const traced here(trace, __func__);
   call_state& calls = *state;
   if (!begin_drain(calls)) return;
+  resume_in_order(calls, calls.lists[call_state::unfinished], *plans, trace);
   launch_batches(calls, *plans, trace);
-  resume_all(calls, *plans, trace);
+  resume_in_order(calls, calls.lists[call_state::needing_chunk], *plans, trace);
+  resume_others(calls, *plans, trace);
   // Join: the next drain begins when all that this one has launched is complete. If it cannot be
   // launched, the next kernel in the stream drains.
   const auto again = launch(drain_calls<Plans>, {1, 1}, tail_launch(), state, plans, trace);
