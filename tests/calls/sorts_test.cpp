@@ -30,7 +30,9 @@ BOOST_DATA_TEST_CASE(all_lengths_are_sorted_and_each_continuation_runs_once,
   static int piece = 0;
   if (left_out(piece, 3)) return;
   const launch_limits limits({.pending_launches = std::size_t(limit)});
-  const auto lengths = mixed_lengths(unsigned(cut_down(count, std::min(count, 30))), large, 3);
+  // With few slots one block sorts all elements of a call.
+  const std::size_t longest = RAMIFY_ON_CUDA && limit < 2048 ? large / 10 : large;
+  const auto lengths = mixed_lengths(unsigned(cut_down(count, std::min(count, 30))), longest, 3);
   const called_sorts calls(lengths, std::uint64_t(count));
   {
     call_arena arena(sorts(large), {.chunks = 3, .kept_calls = 4'000});
@@ -244,14 +246,13 @@ BOOST_AUTO_TEST_CASE(a_call_may_be_refused_instead_of_kept) {
 
 BOOST_AUTO_TEST_CASE(a_call_is_refused_if_no_record_is_free) {
   const launch_limits limits({.pending_launches = 128});
-  const called_sorts calls(mixed_lengths(500, large, 2), 2);
   call_arena arena(sorts(large), {.chunks = 1, .kept_calls = 10});
   for (const bool continues : {true, false}) {
+    const called_sorts calls(mixed_lengths(500, large, 2), 2);
     const call_report report = expect_called_sorts(calls, arena, {.continues = continues});
     BOOST_TEST(report.refused > 0u);
     BOOST_TEST(report.kept > 0u);
     BOOST_TEST(report.kept <= 10u);
-    check(cudaMemsetAsync(calls.logs.data(), 0, calls.logs.size() * sizeof(call_log)), "clearing");
   }
 }
 
