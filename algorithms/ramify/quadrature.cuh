@@ -51,6 +51,8 @@
 ///            (ramify/quadrature/rounds.cuh). The last block of each launches the next one. A round
 ///            splits all regions whose error is over their share of the tolerance, so there are far
 ///            fewer rounds than regions.
+/// Kernels    A thread of a kernel calls quadrature(box, f, options, result, calls) with a
+///            kernel_environment; see quadrature/calls.cuh and <ramify/runtime/call_arena.cuh>.
 /// Errors     std::invalid_argument for a bad argument, before anything is launched; unavailable,
 ///            cuda_error, device_launch_error.
 /// Complexity O(evaluations).
@@ -64,13 +66,13 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <numeric>
 #include <optional>
+#include <ramify/quadrature/argument_types.cuh>
+#include <ramify/quadrature/calls.cuh>
 #include <ramify/quadrature/config.hpp>
 #include <ramify/quadrature/domain.cuh>
 #include <ramify/quadrature/growing_regions.cuh>
 #include <ramify/quadrature/rounds.cuh>
-#include <ramify/runtime/detail/functor_types.hpp>
 #include <ramify/runtime/detail/launch_chain.cuh>
 #include <ramify/runtime/detail/started_run.cuh>
 #include <ramify/runtime/phase_range.cuh>
@@ -86,24 +88,6 @@ namespace ramify::detail::quadrature::inline RAMIFY_BUILD {
   }
   return {{.graph_iterations = 4 * rounds, .graph_loops = 1}, device, route::flat};
 }
-
-/// States which requirements the types of a call meet.
-template <unsigned d, class Integrand>
-struct argument_types {
-  static constexpr bool is_function = is_callable<double, Integrand, const quadrature_point<d>&>;
-  static constexpr bool are_valid = is_function && std::is_trivially_copyable_v<Integrand>;
-};
-
-/// Reports each requirement that the types do not meet by a sentence of the compiler.
-template <unsigned d, class Integrand>
-struct checked_types : argument_types<d, Integrand> {
-  using types = argument_types<d, Integrand>;
-  static_assert(types::is_function,
-                "quadrature: the integrand needs double operator()(quadrature_point<d>) const");
-  static_assert(std::is_trivially_copyable_v<Integrand>,
-                "quadrature: the integrand must be trivially copyable, because it is an argument "
-                "of kernels");
-};
 
 /// A quadrature that has started.
 template <unsigned d, class Integrand>
@@ -126,7 +110,7 @@ class quadrature_run final : public device_run<quadrature_result, round_memory<d
       : base(setup, grows ? 0 : most),
         most_(most),
         units_(units_of(box)),
-        exponent_(std::accumulate(units_.exponents, units_.exponents + d, value_exponent)),
+        exponent_(exponent_of(units_)),
         chain_(this->control,
                {{},
                 with_regions(grows, bounds),

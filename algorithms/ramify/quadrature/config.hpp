@@ -92,8 +92,8 @@ inline std::ostream& operator<<(std::ostream& out, const quadrature_report& r) {
              << "\ncheck evaluations: " << r.check_evaluations << '\n';
 }
 
-/// Result of a quadrature. If the quadrature has not converged, `value` is the best estimate.
-struct quadrature_result {
+/// What a quadrature found. If it has not converged, `value` is the best estimate.
+struct quadrature_estimate {
   quadrature_status status = quadrature_status::converged;
   /// The estimate; points that are not finite count as 0. With `out_of_range` it is infinite, 0 or
   /// subnormal.
@@ -105,9 +105,13 @@ struct quadrature_result {
   std::uint64_t evaluations = 0;  ///< number of points that were evaluated
   /// With `not_finite`: the coordinates of a point at which the integrand is not finite.
   std::array<double, max_quadrature_dimensions> not_finite_at{};
-  quadrature_report report;
 
   [[nodiscard]] bool converged() const { return status == quadrature_status::converged; }
+};
+
+/// Result of a quadrature.
+struct quadrature_result : quadrature_estimate {
+  quadrature_report report;
 };
 
 }  // namespace ramify

@@ -4,6 +4,7 @@
 /// \file
 /// The host's checks of a quadrature's arguments, and the units in which it computes.
 
+#include <cfloat>
 #include <cmath>
 #include <cstddef>
 #include <ramify/quadrature/config.hpp>
@@ -32,14 +33,20 @@ template <unsigned d>
   return regions;
 }
 
+/// Returns whether all points of a rule are inside an axis of the domain.
+[[nodiscard]] __host__ __device__ inline bool is_valid_axis(double low, double high) {
+  const bool is_finite = std::fabs(low) <= DBL_MAX && high - low <= DBL_MAX;
+  return is_finite && low < high && has_points_inside(low, high);
+}
+
 /// Checks the domain of a quadrature. \throws std::invalid_argument naming the axis and its range
 template <unsigned d>
 void validate(const quadrature_box<d>& box) {
   for (unsigned axis = 0; axis < d; ++axis) {
     const double low = box.low[axis];
     const double high = box.high[axis];
+    if (is_valid_axis(low, high)) continue;
     const bool valid = std::isfinite(low) && std::isfinite(high - low) && low < high;
-    if (valid && has_points_inside(low, high)) continue;
     std::ostringstream text;
     text.precision(17);
     text << "quadrature_box: axis " << axis << " is from " << low << " to " << high << "; "
@@ -51,7 +58,7 @@ void validate(const quadrature_box<d>& box) {
 
 /// Returns the units in which a quadrature over `box` computes.
 template <unsigned d>
-[[nodiscard]] length_units<d> units_of(const quadrature_box<d>& box) {
+[[nodiscard]] __host__ __device__ length_units<d> units_of(const quadrature_box<d>& box) {
   length_units<d> units;
   for (unsigned axis = 0; axis < d; ++axis) {
     units.exponents[axis] = std::ilogb(box.high[axis] - box.low[axis]) + 1;
@@ -59,10 +66,18 @@ template <unsigned d>
   return units;
 }
 
+/// Returns the exponent of the unit of the integral.
+template <unsigned d>
+[[nodiscard]] __host__ __device__ int exponent_of(const length_units<d>& units) {
+  int sum = value_exponent;
+  for (const int exponent : units.exponents) sum += exponent;
+  return sum;
+}
+
 /// Sets the value and the error, which are `total` times 2^exponent. If a double cannot hold the
 /// value, the status becomes out_of_range. `tolerance` is in the unit of `total`.
-inline void set_value(quadrature_result& result, const bounded& total, int exponent,
-                      double tolerance) {
+__host__ __device__ inline void set_value(quadrature_estimate& result, const bounded& total,
+                                          int exponent, double tolerance) {
   result.value = std::scalbn(total.value, exponent);
   result.error = std::scalbn(total.error, exponent);
   const double lost = std::fabs(std::scalbn(result.value, -exponent) - total.value);

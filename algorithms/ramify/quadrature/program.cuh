@@ -96,7 +96,7 @@ struct region_memory {
   unsigned* split_list;
   unsigned capacity;  ///< the number of regions
 
-  region_memory(memory_layout& memory, std::size_t count)
+  __host__ __device__ region_memory(memory_layout& memory, std::size_t count)
       : regions(region_list<d>::taken_from(memory, count)),
         split_list(memory.take<unsigned>(count)),
         capacity(static_cast<unsigned>(count)) {}
@@ -113,11 +113,12 @@ struct round_memory : region_memory<d> {
   quadrature_point<d>* bad_point;  ///< coordinates of this point
 
   /// Takes `first_state` first: it must be among the bytes that run_control::wait() reads.
-  round_memory(memory_layout& memory, std::size_t count)
+  __host__ __device__ round_memory(memory_layout& memory, std::size_t count)
       : round_memory(memory.take<round_state>(1), memory, count) {}
 
  private:
-  round_memory(round_state* first_state, memory_layout& memory, std::size_t count)
+  __host__ __device__ round_memory(round_state* first_state, memory_layout& memory,
+                                   std::size_t count)
       : region_memory<d>(memory, count),
         state(first_state),
         chunk_bins(memory.take<unsigned[bins]>(max_chunks)),

@@ -61,7 +61,7 @@ struct region_list {
   unsigned char* axes;    ///< the axis of the next split, or no_axis
   unsigned char* smooth;  ///< 1: the integrand is smooth on the scale of the region
 
-  static region_list taken_from(memory_layout& memory, std::size_t count) {
+  static __host__ __device__ region_list taken_from(memory_layout& memory, std::size_t count) {
     return {memory.take<quadrature_box<d>>(count),
             memory.take<bounded>(count),
             memory.take<double>(count),

@@ -55,30 +55,43 @@ __device__ void end_phase_of_block(const Program& program, const round_state& ne
   if (threadIdx.x == 0) end_phase<launches>(program, next, kernel);
 }
 
-/// Runs round 0 and the small rounds after it in one block, and writes the state. Reads no memory
-/// that an earlier grid has written.
+/// Shared memory of a block that runs small rounds.
 template <class Program>
-__global__ void __maxnreg__(max_registers(small_threads)) run_small_rounds(Program program) {
-  const traced here(program.trace, __func__);
-  __shared__ team_memory<Program::dimensions, small_warps> teams;
-  __shared__ end_memory<small_threads> ends;
-  __shared__ double excesses[max_shared_batches];
+struct small_memory {
+  team_memory<Program::dimensions, small_warps> teams;
+  end_memory<small_threads> ends;
+  double excesses[max_shared_batches];
+};
+
+/// Runs round 0 and the small rounds after it in a block of small_threads threads. Returns the
+/// state after them, to all threads. All threads of the block call it. (Inlined as in splits.cuh.)
+template <class Program>
+__device__ __forceinline__ round_state small_rounds(const Program& program,
+                                                    small_memory<Program>& memory) {
   if (threadIdx.x == 0) *program.not_finite = Program::none;
   __syncthreads();
   round_state now{};
   now.regions = 1;
   do {
     if (now.check_points != 0) {
-      check_in_block<small_warps>(program, now, excesses);
+      check_in_block<small_warps>(program, now, memory.excesses);
     } else {
       const unsigned warps_per_team = now.rounds == 0
                                           ? team_size(Program::points, small_warps, 1, small_warps)
                                           : Program::small_team(now.splits);
-      evaluate_in_teams<small_warps>(program, now, warps_per_team, 0, 1, teams);
+      evaluate_in_teams<small_warps>(program, now, warps_per_team, 0, 1, memory.teams);
     }
-    now = end_round_in_block(program, after_evaluation<Program>(now), ends);
+    now = end_round_in_block(program, after_evaluation<Program>(now), memory.ends);
   } while (now.ended == 0 && program.is_small(now));
-  end_phase_of_block<true>(program, now, __func__);
+  return now;
+}
+
+/// Runs the small rounds, and writes the state. Reads no memory that an earlier grid has written.
+template <class Program>
+__global__ void __maxnreg__(max_registers(small_threads)) run_small_rounds(Program program) {
+  const traced here(program.trace, __func__);
+  __shared__ small_memory<Program> memory;
+  end_phase_of_block<true>(program, small_rounds(program, memory), __func__);
 }
 
 /// 1. Splits the listed regions: in teams of a block or, if there are many, each by a warp. In a

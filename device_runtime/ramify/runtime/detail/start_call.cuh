@@ -16,7 +16,8 @@
 ///                                                       call; 0: none
 ///       static constexpr unsigned batches;              kinds of calls of which a grid does many
 ///       bool launch_batch(unsigned kind, unsigned count, const call_ticket&,
-///                         const call_batch&) const;     launches that grid, one block for a call
+///                         const call_batch&) const;     launches that grid, one block for a call;
+///                                                       not used if `batches` is 0
 ///     };
 ///     struct call {                         // copied bit by bit; at most 288 bytes
 ///       using plan = ...;
@@ -28,12 +29,15 @@
 ///     };
 ///
 /// A call that needs scratch memory also has these members. With them a drain does what is left of
-/// a call whose grids could not be launched.
+/// a call whose grids could not be launched. (call_of_rounds.cuh has them for the usual chains.)
 ///
-///     void write_state(const plan&, const call_ticket&) const;   the state before the first round
 ///     bool is_complete(const plan&, const call_ticket&) const;
-///     bool launch_rest(const plan&, const call_ticket&) const;   one grid that does all that is
-///                                                       left, from any state
+///     bool launch_rest(const plan&, const call_ticket&) const;   one grid that does what is left,
+///                                                       or a part of it, from any state
+///     void write_result(const plan&, const call_ticket&) const;   if the grids of the call do not
+///                                                       write it: the result of a complete call
+///     void write_state(const plan&, const call_ticket&) const;   if least_slots may be more than
+///                                                       one: the state before the first round
 ///
 /// Functions that kernels of users call are forced inline: a kernel with few registers cannot call
 /// a function that needs more. So are, in a call, start() and what it calls.
@@ -176,7 +180,7 @@ __device__ bool resume_call(call_state& calls, unsigned record, const typename C
   call_ticket ticket{&calls, 0, call_state::none, kept.plan, kept.continuation, trace};
   const call_needs needs = call.needs(plan);
   bool resumed = try_to_start(calls, call, plan, needs, ticket);
-  if constexpr (requires { call.launch_rest(plan, ticket); }) {
+  if constexpr (requires { call.write_state(plan, ticket); }) {
     if (!resumed && needs.scratch && needs.least_slots > calls.allowed) {
       ticket.chunk = calls.chunks.take();
       if (ticket.chunk == call_state::none) return false;
@@ -201,6 +205,7 @@ __device__ bool resume_unfinished(call_state& calls, unsigned record,
   const call_ticket ticket{
       &calls, 0, record - calls.free_records.capacity, kept.plan, kept.continuation, trace};
   if (call.is_complete(plan, ticket)) {
+    if constexpr (requires { call.write_result(plan, ticket); }) call.write_result(plan, ticket);
     ticket.end();
     return true;
   }
@@ -227,7 +232,7 @@ __device__ bool resume(call_state& calls, unsigned record, const Plans& plans,
   each_plan<Plans>::visit(plans, [&]<class Plan>(const Plan& plan, unsigned number, unsigned) {
     using call = typename Plan::call;
     if (number != of_plan) return;
-    if constexpr (requires { &call::is_complete; }) {
+    if constexpr (requires(const call& c, const call_ticket& t) { c.is_complete(plan, t); }) {
       if (is_unfinished) {
         resumed = resume_unfinished<call>(calls, record, plan, trace);
         return;
@@ -287,17 +292,19 @@ __device__ inline bool begin_drain(call_state& calls) {
 /// Launches a grid for each kind of batch that has calls.
 template <class Plans>
 __device__ void launch_batches(call_state& calls, const Plans& plans, const trace_ticket& trace) {
-  each_plan<Plans>::visit(plans, [&](const auto& plan, unsigned, unsigned first_batch) {
-    for (unsigned kind = 0; kind < plan.batches; ++kind) {
-      const unsigned index = call_state::first_batch + first_batch + kind;
-      call_list& list = calls.lists[index];
-      if (list.due() == 0 || !calls.acquire(1)) continue;
-      const call_ticket ticket{&calls, 0, call_state::none, 0, call_state::none, trace};
-      if (plan.launch_batch(kind, list.due(), ticket, {&calls, index, list.head})) {
-        calls.hold(1);
-        list.head = list.end;
-      } else {
-        calls.release(1);
+  each_plan<Plans>::visit(plans, [&]<class Plan>(const Plan& plan, unsigned, unsigned first_batch) {
+    if constexpr (Plan::batches != 0) {
+      for (unsigned kind = 0; kind < Plan::batches; ++kind) {
+        const unsigned index = call_state::first_batch + first_batch + kind;
+        call_list& list = calls.lists[index];
+        if (list.due() == 0 || !calls.acquire(1)) continue;
+        const call_ticket ticket{&calls, 0, call_state::none, 0, call_state::none, trace};
+        if (plan.launch_batch(kind, list.due(), ticket, {&calls, index, list.head})) {
+          calls.hold(1);
+          list.head = list.end;
+        } else {
+          calls.release(1);
+        }
       }
     }
   });

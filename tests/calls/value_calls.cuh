@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Many calls of a function with a result, which the threads of a kernel make, and their check.
+
+#include <boost/test/unit_test.hpp>
+#include <cstddef>
+#include <ramify/cpu/executor.hpp>
+#include <ramify/runtime/call_arena.cuh>
+#include <vector>
+
+#include "backend_under_test.hpp"
+#include "device_vectors.cuh"
+#include "effort.hpp"
+#include "failed_launches.hpp"
+#include "schedules.hpp"
+#include "slot_checks.cuh"
+
+namespace tests::inline RAMIFY_BUILD {
+namespace calls {
+
+/// How the threads call.
+struct value_mode {
+  bool continues = true;
+  bool refuses = false;
+};
+
+/// What happened to a call, in device memory.
+template <class Result>
+struct value_log {
+  unsigned status;  ///< call_status + 1
+  unsigned runs;    ///< of the continuation
+  Result result;
+  Result seen;  ///< by the continuation
+};
+
+/// The continuation of a call.
+template <class Result>
+__global__ void see_result(value_log<Result>* log) {
+  atomicAdd(&log->runs, 1u);
+  log->seen = log->result;
+}
+
+/// Makes each call once; a thread makes every so many.
+template <class Work, class Environment>
+__global__ void make_value_calls(const Work* works, unsigned count,
+                                 value_log<typename Work::result_type>* logs, value_mode mode,
+                                 Environment calls) {
+  const ramify::traced here(calls.trace, __func__);
+  const unsigned threads = gridDim.x * blockDim.x;
+  for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += threads) {
+    auto* const log = &logs[i];
+    const auto how = mode.refuses ? calls.or_refuse() : calls;
+    const ramify::call_status status =
+        mode.continues
+            ? works[i].call(&log->result,
+                            how.then(see_result<typename Work::result_type>, {1, 1}, log))
+            : works[i].call(&log->result, how);
+    log->status = static_cast<unsigned>(status) + 1;
+  }
+}
+
+/// Makes all calls, completes and checks them: those that were not refused have their expected
+/// results, and their continuations have seen these. Returns the report.
+template <class Arena, class Work>
+call_report expect_values(Arena& arena, const std::vector<Work>& works, const value_mode& mode = {},
+                          unsigned blocks = 4) {
+  using result_type = typename Work::result_type;
+  const auto on_device = upload(works);
+  const auto logs = zeros<value_log<result_type>>(works.size());
+  const auto environment = arena.environment();
+  check(launch(make_value_calls<Work, std::remove_const_t<decltype(environment)>>, {blocks, 32},
+               nullptr, static_cast<const Work*>(on_device.data()),
+               static_cast<unsigned>(works.size()), logs.data(), mode, environment)
+            .code(),
+        "launching the kernel that calls");
+  arena.complete_async();
+  const auto seen = download(logs);
+  unsigned wrong = 0;
+  std::vector<unsigned> statuses(3);
+  for (std::size_t i = 0; i < works.size(); ++i) {
+    BOOST_REQUIRE(seen[i].status >= 1);
+    ++statuses[seen[i].status - 1];
+    const bool refused = seen[i].status - 1 == unsigned(call_status::refused);
+    const bool continued = mode.continues && !refused;
+    bool right = seen[i].runs == (continued ? 1u : 0u);
+    if (!refused) right = right && works[i].expects(seen[i].result);
+    if (continued) right = right && works[i].expects(seen[i].seen);
+    if (!right) ++wrong;
+  }
+  BOOST_TEST(wrong == 0u);
+  const call_report report = arena.get();
+  BOOST_TEST(report.started == statuses[0]);
+  BOOST_TEST(report.kept == statuses[1]);
+  BOOST_TEST(report.refused == statuses[2]);
+  return report;
+}
+
+/// Runs calls in which one launch fails, for each launch, and checks that none is lost.
+/// `make_arena` makes the arena for a run.
+template <class Work, class MakeArena>
+void expect_no_call_lost(const std::vector<Work>& works, const MakeArena& make_arena) {
+  for (const std::size_t limit : {std::size_t{32}, std::size_t{128}, std::size_t{2048}}) {
+    const launch_limits limits({.pending_launches = limit});
+    const auto executor = cpu::current_executor_config();
+    const auto run = [&] {
+      auto arena = make_arena();
+      const call_report report = expect_values(arena, works);
+      BOOST_TEST(report.refused == 0u);
+      return report;
+    };
+    const call_report usual = run();
+    const unsigned interrupted = count_interrupted(usual.child_grids + 5, executor, [&](auto) {
+      const call_report report = run();
+      return report.child_grids != usual.child_grids || report.kept != usual.kept;
+    });
+    BOOST_TEST(interrupted >= 5u);  // negative control: the failures did end launches
+  }
+}
+
+/// Makes the calls with each of the executor's schedules, at three limits.
+template <class Work, class MakeArena>
+void expect_in_every_schedule(const std::vector<Work>& works, const MakeArena& make_arena) {
+  for (const auto& config : reproducible_schedules()) {
+    const cpu::scoped_executor_config scope(config);
+    for (const std::size_t limit : {std::size_t{32}, std::size_t{128}, std::size_t{2048}}) {
+      const launch_limits limits({.pending_launches = limit});
+      auto arena = make_arena();
+      BOOST_TEST(expect_values(arena, works).refused == 0u);
+    }
+  }
+}
+
+}  // namespace calls
+}  // namespace tests::inline RAMIFY_BUILD
