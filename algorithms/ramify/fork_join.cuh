@@ -39,6 +39,8 @@
 /// Stream     the run is ordered after earlier work in the stream; see fork_join_async().
 /// Graphs     a stream that is being captured can record a run; see traverse_async().
 /// Launches   as traverse() with the same options.
+/// Kernels    A thread of a kernel calls fork_join(root, problem, result, calls) with a
+///            kernel_environment; see fork_join/calls.cuh and <ramify/runtime/call_arena.cuh>.
 /// Errors     std::invalid_argument for a bad argument, before anything is launched;
 ///            std::length_error if the tree has more nodes than options.max_nodes, or the frontier
 ///            exceeded options.capacity; unavailable, cuda_error, device_launch_error.
@@ -55,6 +57,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <ramify/fork_join/calls.cuh>
 #include <ramify/fork_join/config.hpp>
 #include <ramify/fork_join/join_tree.cuh>
 #include <ramify/traverse.cuh>
@@ -80,8 +83,7 @@ struct fork_join_memory {
   using value = value_of<Node, Problem>;
 
   fork_join_memory(memory_layout& layout, const fork_join_options& options)
-      : join{layout.take<frame<Node>>(options.max_nodes), layout.take<value>(options.max_nodes),
-             layout.take<unsigned long long>(1), static_cast<unsigned>(options.max_nodes)},
+      : join(join_memory<Node, value>::taken_from(layout, options.max_nodes)),
         of_tree(layout.take_scratch(
             traverse_scratch_bytes<indexed_node<Node>, expand_node<Node, Problem>,
                                    visit_node<Node, Problem>, add_leaves, unsigned long long>(

@@ -48,6 +48,9 @@
 ///            some million nodes 7 to 9, of 10^8 nodes some tens (H200). A warp without work waits
 ///            for at most about half a millisecond, and only for warps that run.
 ///            task_per_node launches as options.launches states.
+/// Kernels    A thread of a kernel calls traverse(root, expand, visit, reduce, identity, result,
+///            calls) with a kernel_environment; see traverse/calls.cuh and
+///            <ramify/runtime/call_arena.cuh>.
 /// Errors     std::invalid_argument for a bad argument, before anything is launched;
 ///            std::length_error if the frontier exceeded options.capacity, as only trees do that
 ///            are both deep and wide; unavailable if the device route is requested without
@@ -66,6 +69,7 @@
 #include <cstddef>
 #include <ramify/runtime/detail/started_run.cuh>
 #include <ramify/traverse/argument_types.cuh>
+#include <ramify/traverse/calls.cuh>
 #include <ramify/traverse/config.hpp>
 #include <ramify/traverse/task_per_node_run.cuh>
 #include <ramify/traverse/work_sharing_run.cuh>

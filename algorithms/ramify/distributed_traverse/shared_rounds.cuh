@@ -130,11 +130,11 @@ class shared_rounds : public traverse::work_sharing_run<Traversal> {
     // 1. Each section of a spread list is a sample of it. The last nodes leave.
     if (sent > 0) spread_list();
     const unsigned kept = now_.due() - sent;
-    const list_node* const leaving = base::lists_[now_.filled] + kept;
+    const list_node* const leaving = base::memory_.lists[now_.filled] + kept;
     // 2. Nodes that come must not replace nodes that leave, so the others move to the free list.
     if (sent > 0 && received > 0) copy_to_free_list(kept);
     // 3. Exchange. Join: end() waits for the messages of this rank.
-    exchange(plan, leaving, base::lists_[now_.filled] + kept);
+    exchange(plan, leaving, base::memory_.lists[now_.filled] + kept);
     now_.count[now_.filled] = kept + received;
     now_.peak = std::max(now_.peak, now_.due());
     base::chain_->write_state(now_);
@@ -163,13 +163,14 @@ class shared_rounds : public traverse::work_sharing_run<Traversal> {
     unsigned stride = std::max(1u, static_cast<unsigned>(count * 0.6180339887498949));
     while (std::gcd(stride, count) != 1) ++stride;
     control_->launch_grid("launching spread_nodes", spread_nodes<list_node>,
-                          {(count + threads - 1) / threads, threads}, base::lists_[now_.filled],
-                          base::lists_[1 - now_.filled], count, stride, control_->ticket());
+                          {(count + threads - 1) / threads, threads},
+                          base::memory_.lists[now_.filled], base::memory_.lists[1 - now_.filled],
+                          count, stride, control_->ticket());
     swap_lists(count);
   }
   /// Copies the first nodes of the list to the free list. Asynchronous.
   void copy_to_free_list(unsigned count) {
-    check(cudaMemcpyAsync(base::lists_[1 - now_.filled], base::lists_[now_.filled],
+    check(cudaMemcpyAsync(base::memory_.lists[1 - now_.filled], base::memory_.lists[now_.filled],
                           count * sizeof(list_node), cudaMemcpyDeviceToDevice, control_->stream()),
           "copying frontier nodes");
     swap_lists(count);

@@ -18,7 +18,8 @@
 /// order do not, so the value has the same bits in each run.
 
 #include <concepts>
-#include <ramify/runtime/cuda.hpp>
+#include <cstddef>
+#include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/detail/functor_types.hpp>
 #include <ramify/runtime/detail/result_types.hpp>
 #include <ramify/traverse/argument_types.cuh>
@@ -122,6 +123,12 @@ struct join_memory {
   Value* results;
   unsigned long long* forked;  ///< number of nodes below the root; those without memory count, too
   unsigned max_nodes;
+
+  [[nodiscard]] static __host__ __device__ join_memory taken_from(memory_layout& layout,
+                                                                  std::size_t max_nodes) {
+    return {layout.take<frame<Node>>(max_nodes), layout.take<Value>(max_nodes),
+            layout.take<unsigned long long>(1), static_cast<unsigned>(max_nodes)};
+  }
 };
 
 /// The functor that computes the children of a node. A node without memory has no children, so the

@@ -197,6 +197,32 @@ struct work_sharing_context : runtime::chain_link {
   }
 };
 
+/// Clears the memory of the rounds. All threads of a block call it.
+template <class Context>
+__device__ void clear_rounds(const Context& context) {
+  if (threadIdx.x == 0) *context.state = {};
+  context.boxes.clear(context.sizes.thin_blocks * Context::tuning::thin_warps);
+  const unsigned totals = context.sizes.blocks * Context::tuning::warps;
+  for (unsigned i = threadIdx.x; i < totals; i += blockDim.x) {
+    context.totals[i] = context.tree.identity;
+  }
+}
+
+/// Visits the root, and writes the list of the first round. Returns false if the root has no
+/// children. One thread calls it after clear_rounds() and a barrier.
+template <class Context>
+__device__ bool visit_root(const Context& context, const typename Context::node_type& root,
+                           typename Context::shared_memory& shared) {
+  typename Context::value_type total = context.tree.identity;
+  const unsigned degree = context.tree.visit_node(root, total, shared);
+  context.totals[0] = total;
+  if (degree == 0) return false;
+  context.lists[0][0] = {root, 0, degree};
+  context.state->count[0] = 1;
+  context.state->peak = 1;
+  return true;
+}
+
 /// Clears the memory of the rounds. If `visits`, it then visits the root and launches the first
 /// round. Launched with one block.
 template <class Context>
@@ -205,24 +231,12 @@ __global__ void __launch_bounds__(total_threads)
   const traced here(context.trace, __func__);
   __shared__ typename Context::shared_memory shared;
   // 1. Clear.
-  if (threadIdx.x == 0) *context.state = {};
-  context.boxes.clear(context.sizes.thin_blocks * Context::tuning::thin_warps);
-  const unsigned totals = context.sizes.blocks * Context::tuning::warps;
-  for (unsigned i = threadIdx.x; i < totals; i += blockDim.x) {
-    context.totals[i] = context.tree.identity;
-  }
+  clear_rounds(context);
   if (context.clears_status && threadIdx.x == 0) context.clear_status();
   __syncthreads();
-  if (threadIdx.x != 0 || !visits) return;
   // 2. Visit the root. Join: as of the rounds.
-  typename Context::value_type total = context.tree.identity;
-  const unsigned degree = context.tree.visit_node(root, total, shared);
-  context.totals[0] = total;
-  if (degree == 0) return;
-  context.lists[0][0] = {root, 0, degree};
-  context.state->count[0] = 1;
-  context.state->peak = 1;
-  end_round(context, __func__);
+  if (threadIdx.x != 0 || !visits) return;
+  if (visit_root(context, root, shared)) end_round(context, __func__);
 }
 
 /// Runs a round of the device route.

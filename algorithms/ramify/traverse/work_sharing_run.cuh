@@ -12,7 +12,7 @@
 #include <ramify/runtime/residency.cuh>
 #include <ramify/runtime/route_plan.hpp>
 #include <ramify/traverse/traversal_run.cuh>
-#include <ramify/traverse/work_sharing.cuh>
+#include <ramify/traverse/work_sharing_memory.cuh>
 #include <stdexcept>
 #include <string>
 
@@ -45,7 +45,7 @@ class work_sharing_run {
   /// \throws std::invalid_argument if options.capacity is too small; unavailable, cuda_error
   static work_sharing_sizes sizes_for(const traverse_options& options) {
     work_sharing_sizes sizes = device_sizes();
-    const unsigned least = 2 * sizes.blocks * tuning::warps * sizes.stack;
+    const unsigned least = least_capacity<context>(sizes);
     if (options.capacity != 0 && options.capacity < least) {
       throw std::invalid_argument(
           "traverse_options.capacity is " + std::to_string(options.capacity) +
@@ -66,16 +66,9 @@ class work_sharing_run {
     setup.first_grid_clears = setup.choice.taken == route::flat;
   }
 
-  work_sharing_run(memory_layout& memory, const work_sharing_sizes& sizes)
-      : total_count(sizes.blocks * tuning::warps), sizes_(sizes) {
-    const unsigned thin_workers = sizes.thin_blocks * tuning::thin_warps;
-    state_ = memory.take<round_state>(1);  // first: the host reads it with the status
-    totals = memory.take<Value>(total_count);
-    boxes_.waiting = memory.take<unsigned>(tuning::lanes);
-    boxes_.delivered = memory.take<unsigned>(thin_workers * mailboxes<Node>::stride);
-    boxes_.nodes =
-        memory.take<frontier_node<Node>>(std::size_t{thin_workers} * tuning::mailbox_nodes);
-    for (auto& list : lists_) list = memory.take<frontier_node<Node>>(sizes.capacity);
+  work_sharing_run(memory_layout& layout, const work_sharing_sizes& sizes)
+      : total_count(sizes.blocks * tuning::warps), sizes_(sizes), memory_(layout, sizes) {
+    totals = memory_.totals;
   }
 
   void start(run_control& control, const loop_choice& loop, const Node& root,
@@ -105,11 +98,11 @@ class work_sharing_run {
   /// Makes the chain.
   void prepare(run_control& control, const loop_choice& loop, const Traversal& tree) {
     const context program{{},
-                          {lists_[0], lists_[1]},
-                          state_,
+                          {memory_.lists[0], memory_.lists[1]},
+                          memory_.state,
                           totals,
                           sizes_,
-                          boxes_,
+                          memory_.boxes,
                           rounds_ahead(loop),
                           control.first_grid_clears(),
                           tree};
@@ -124,7 +117,7 @@ class work_sharing_run {
   }
 
   work_sharing_sizes sizes_;
-  frontier_node<Node>* lists_[2];
+  work_sharing_memory<context> memory_;
   std::optional<runtime::launch_chain<context>> chain_;
 
  private:
@@ -145,32 +138,14 @@ class work_sharing_run {
 
   static work_sharing_sizes compute_device_sizes() {
     constexpr auto flat_round = traverse_round_flat<context>;
-    constexpr unsigned entry = tuning::warps * sizeof(frontier_node<Node>);
-    constexpr std::size_t preferred = entry * std::size_t{tuning::preferred_stack};
-    std::size_t bytes = set_max_dynamic_shared(flat_round, preferred);
+    unsigned stack = stack_size<context>(flat_round);
     if constexpr (device_launch_available) {
-      bytes = std::min(bytes, set_max_dynamic_shared(traverse_round<context>, preferred));
+      stack = std::min(stack, stack_size<context>(traverse_round<context>));
     }
-    const auto stack = static_cast<unsigned>(bytes / entry);
-    if (stack < tuning::min_stack) {
-      throw unavailable("traverse: nodes of " + std::to_string(sizeof(Node)) +
-                        " bytes and a Visit with " +
-                        std::to_string(sizeof(typename Traversal::shared_memory)) +
-                        " bytes of shared memory are too large for this device's shared memory");
-    }
-    const unsigned blocks = resident_blocks(flat_round, tuning::threads, stack * entry);
-    return {stack, blocks, 0, thin_blocks(blocks)};
+    const unsigned bytes = tuning::warps * stack * unsigned{sizeof(frontier_node<Node>)};
+    const unsigned blocks = resident_blocks(flat_round, tuning::threads, bytes);
+    return {stack, blocks, 0, std::min(thin_blocks<context>(blocks), multiprocessor_count())};
   }
-
-  /// Returns the blocks of a thin round.
-  static unsigned thin_blocks(unsigned blocks) {
-    if constexpr (!context::may_be_thin) return 0;
-    constexpr unsigned most = thin_worker<context>::max_workers / tuning::thin_warps;
-    return std::min({blocks, most, multiprocessor_count()});
-  }
-
-  round_state* state_;
-  mailboxes<Node> boxes_;
 };
 
 }  // namespace ramify::detail::traverse::inline RAMIFY_BUILD

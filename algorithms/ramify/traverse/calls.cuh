@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Traversals that kernels call: traverse_calls, which is their plan in a call_arena. tree_call.cuh
+/// describes their grids.
+
+#include <ramify/traverse/argument_types.cuh>
+#include <ramify/traverse/tree_call.cuh>
+
+namespace ramify::inline RAMIFY_BUILD {
+
+template <class Node, class Expand, class Visit, class Reduce, class Value>
+class traverse_calls;
+
+}  // namespace ramify::inline RAMIFY_BUILD
+
+namespace ramify::detail::traverse::inline RAMIFY_BUILD {
+
+/// A traversal that a kernel has called.
+template <class Node, class Expand, class Visit, class Reduce, class Value>
+struct traverse_call : tree_call<traverse_call<Node, Expand, Visit, Reduce, Value>> {
+  using plan = traverse_calls<Node, Expand, Visit, Reduce, Value>;
+  using traversal_type = traversal<Node, Expand, Visit, Reduce, Value>;
+  using memory = tree_call_memory<work_sharing_context<traversal_type>>;
+
+  Node root_node;
+  traversal_type functors;
+  called_value<Value>* result;
+
+  __device__ __forceinline__ traverse_call(const Node& root, const traversal_type& tree,
+                                           called_value<Value>* to)
+      : root_node(root), functors(tree), result(to) {}
+
+  [[nodiscard]] __device__ memory memory_in(const plan& p, const call_ticket& ticket) const {
+    memory_layout layout(ticket.scratch());
+    return {layout, p.sizes()};
+  }
+  [[nodiscard]] __device__ const traversal_type& tree(const memory&) const { return functors; }
+  [[nodiscard]] __device__ const Node& root() const { return root_node; }
+
+  __device__ void write_result(const plan& p, const call_ticket& ticket) const {
+    const auto done = this->program(p, ticket);
+    Value total = functors.identity;
+    const unsigned totals = done.sizes.blocks * memory::context::tuning::warps;
+    for (unsigned i = 0; i < totals; ++i) total = functors.reduce(total, done.totals[i]);
+    *result = {total, this->has_all_nodes(done)};
+  }
+};
+
+}  // namespace ramify::detail::traverse::inline RAMIFY_BUILD
+
+namespace ramify::inline RAMIFY_BUILD {
+
+/// The plan of a call_arena for calls of traverse() by kernels, with these types.
+template <class Node, class Expand, class Visit, class Reduce, class Value>
+class traverse_calls : public detail::traverse::tree_plan<detail::traverse::work_sharing_context<
+                           detail::traverse::traversal<Node, Expand, Visit, Reduce, Value>>> {
+  using base = detail::traverse::tree_plan<typename detail::traverse::traverse_call<
+      Node, Expand, Visit, Reduce, Value>::memory::context>;
+
+ public:
+  using call = detail::traverse::traverse_call<Node, Expand, Visit, Reduce, Value>;
+
+  /// Plans calls whose grids have up to `blocks` blocks, one for each multiprocessor. Each call
+  /// has scratch memory for the stacks of so many blocks: some 400 KB a block.
+  /// \throws std::invalid_argument if `blocks` is not in [1, 1024]
+  explicit traverse_calls(unsigned blocks = 4) : base("traverse_calls: blocks", blocks) {}
+
+  /// Returns the scratch memory of a call, in bytes, after prepare().
+  [[nodiscard]] std::size_t scratch_bytes() const {
+    return layout_bytes<typename call::memory>(this->sizes());
+  }
+};
+
+/// Visits all nodes of the tree with this root: traverse() for a thread of a kernel. It returns
+/// without waiting; when the call is complete, the continuation of `calls` runs.
+///
+/// \param result  in device memory: the reduction over all nodes. It is an argument, because no
+///                thread waits for the call. If the frontier exceeds the memory, where the host
+///                throws std::length_error, result->is_complete is false.
+/// \param calls   a kernel_environment. The plan traverse_calls<Node, Expand, Visit, Reduce, Value>
+///                is among those of its arena.
+template <class Node, class Expand, class Visit, class Reduce, class Value, class Calls>
+requires detail::is_kernel_environment<Calls> __device__ __forceinline__ call_status
+traverse(const Node& root, const Expand& expand, const Visit& visit, const Reduce& reduce,
+         const Value& identity, called_value<Value>* result, const Calls& calls) {
+  if constexpr (detail::traverse::checked_types<Node, Expand, Visit, Reduce, Value>::are_valid) {
+    return detail::start_call(detail::traverse::traverse_call<Node, Expand, Visit, Reduce, Value>(
+                                  root, {expand, visit, reduce, identity}, result),
+                              calls);
+  }
+}
+
+}  // namespace ramify::inline RAMIFY_BUILD
