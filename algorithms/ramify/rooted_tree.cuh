@@ -65,6 +65,9 @@
 ///               selects the splitters can break that expectation. Orders: a sort of n keys in
 ///               addition. leaffix: O(n + sum of log(size)). rootfix: O(n log(depth)); only this
 ///               part depends on the depth.
+/// In kernels    A thread of a kernel calls rooted_tree(parents, n, numbers, folds, calls) with a
+///               kernel_environment instead of an environment. The call does not wait; see
+///               rooted_tree/calls.cuh and <ramify/runtime/call_arena.cuh>.
 /// Sources       Euler tours: Tarjan and Vishkin (1985); list ranking: Wyllie (1979), Reid-Miller
 ///               (1996), Helman and JaJa (2001), Wei and JaJa (2010).
 /// Not for       trees of a few thousand nodes, where a loop on the host is faster; an array in
@@ -73,6 +76,7 @@
 #include <ramify/runtime/detail/requirements.hpp>
 
 #include <cstddef>
+#include <ramify/rooted_tree/calls.cuh>
 #include <ramify/rooted_tree/config.hpp>
 #include <ramify/rooted_tree/run.cuh>
 
@@ -80,14 +84,6 @@ namespace ramify::inline RAMIFY_BUILD {
 
 // Functions are templates even without a type of the caller among their arguments: so a program
 // compiles the kernels only of the functions that it calls.
-
-/// The operator of no_folds.
-struct no_operator {
-  __host__ __device__ char operator()(char a, char) const { return a; }
-};
-
-/// Stands for the folds in a call that computes none.
-using no_folds = tree_folds<char, no_operator>;
 
 /// Returns the scratch memory of a call with these arguments, in bytes of device memory. It reads
 /// no element of an array and launches nothing.

@@ -163,6 +163,7 @@ BOOST_AUTO_TEST_CASE(scratch_memory_suffices_for_every_length) {
           std::max<std::size_t>(random() % plan.max_n() >> shift, plan.sizes().long_leaf + 1);
       if (n > plan.max_n()) continue;
       memory_layout layout(nullptr);
+      layout.take<ramify::detail::runtime::chain_call_state>(1);
       static_cast<void>(
           ramify::detail::quicksort::sort_call_memory<Context>(layout, n, plan.sizes()));
       BOOST_TEST(layout.size() <= bytes);

@@ -8,16 +8,10 @@
 /// A call of few elements is one block, which sorts them in shared memory. There are two kinds of
 /// such blocks: one of the size of a leaf, and one of the size of a long leaf. Calls of a kind that
 /// were kept are sorted by one grid. A call of more elements is a sample_sort, the only one that
-/// needs scratch memory:
-///
-///     begin_sort_call    one thread: launches the first level, whose last block launches the next
-///     sample, count, scatter, copies, leaves    as in a sort that the host starts
-///     end_sort_call      one thread: ends the call
-///
-/// Join: end_sort_call() is a tail launch of begin_sort_call(), so it begins when all levels are
-/// complete. If a level could not be launched, a drain launches a grid that finishes the sort.
+/// needs scratch memory. Its levels are the rounds of a chain_call.
 
 #include <ramify/quicksort/sample_sort_sizes.cuh>
+#include <ramify/runtime/detail/chain_call.cuh>
 #include <ramify/runtime/kernel_calls.cuh>
 
 namespace ramify::inline RAMIFY_BUILD {
@@ -32,17 +26,14 @@ namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
 template <class Sorter, class Call>
 __global__ void sort_in_block(Call call, call_ticket ticket, call_batch batch, unsigned max);
-template <class Call>
-__global__ void begin_sort_call(Call call, call_ticket ticket, const typename Call::plan* plan);
 
-/// The scratch memory of a call that is a sample_sort of n elements.
+/// The scratch memory of a sample_sort of n elements that is a part of a call.
 template <class Context>
 struct sort_call_memory {
   using arrays = key_value_arrays<typename Context::key, typename Context::value>;
 
   __host__ __device__ sort_call_memory(memory_layout& layout, position n,
-                                       const sample_sort_sizes& of_device)
-      : progress(layout.take<chain_progress>(1)), slots_in_use(layout.take<unsigned>(1)) {
+                                       const sample_sort_sizes& of_device) {
     using tuning = typename Context::tuning;
     sort.root = {0, n};
     sort.depth_limit = expected_levels<tuning>(n) + 4;
@@ -53,15 +44,28 @@ struct sort_call_memory {
     if (arrays::has_values) elements.values = layout.take<typename Context::value>(n);
   }
 
-  chain_progress* progress;
-  unsigned* slots_in_use;  ///< by all levels together; they release none
+  /// Returns the program of the sort of the elements of `data`.
+  [[nodiscard]] __device__ Context program(const arrays& data, const typename Context::order& order,
+                                           const call_ticket& ticket) const {
+    Context made{{}, sort, {data, elements}, order, true};
+    link_to_call(made, ticket);
+    return made;
+  }
+
   sample_sort_memory<typename Context::code> sort{};
   arrays elements{};
 };
 
+/// Writes the state of a sort before the first round.
+template <class Context>
+__device__ void write_first_state(const Context& sort) {
+  memset(static_cast<void*>(sort.state), 0, sizeof *sort.state);
+  sort.even.push(sort.root, block_count(sort.root, sort.sizes));
+}
+
 /// A sort that a kernel has called. start_call.cuh describes its members.
 template <class Key, class Value, class Compare>
-struct sort_call {
+struct sort_call : chain_call<sort_call<Key, Value, Compare>> {
   using plan = quicksort_calls<Key, Value, Compare>;
   using order = sort_order<Key, Compare>;
   using context = sample_sort_context<Key, Value, order>;
@@ -72,8 +76,6 @@ struct sort_call {
 
   /// The kinds of calls. The first two are those of batches.
   enum : unsigned { leaf, long_leaf, levels };
-  static constexpr unsigned grids_of_first_level = 3;
-  static constexpr unsigned grids_beside_levels = 2;  ///< begin_sort_call, end_sort_call
 
   key_value_arrays<Key, Value> data;
   position n;
@@ -87,18 +89,14 @@ struct sort_call {
     if (kind != levels) return {1, 1, false, kind};
     // The last round has only copies and leaves. One level more than expected may be necessary.
     const unsigned of_levels = (expected_levels<tuning>(n) + 1) * sample_sort_level_grids;
-    return {grids_beside_levels + of_levels, grids_beside_levels + grids_of_first_level, true,
+    return {drivers_of_call + of_levels, drivers_of_call + sample_sort_level_grids, true,
             call_needs::no_batch};
   }
 
   [[nodiscard]] __device__ __forceinline__ bool start(const plan& p,
                                                       const call_ticket& ticket) const {
     const unsigned kind = kind_of(p);
-    if (kind == levels) {
-      return ticket.calls->conclude(
-          ramify::launch(begin_sort_call<sort_call>, {1, 1}, fire_and_forget(), *this, ticket, &p),
-          "quicksort");
-    }
+    if (kind == levels) return chain_call<sort_call>::start(p, ticket);
     return launch_blocks(p, kind, 1, static_cast<unsigned>(n), ticket, {});
   }
 
@@ -124,26 +122,16 @@ struct sort_call {
 
   // ---- a sample_sort ----------------------------------------------------------------------------
 
-  /// Writes the state before the first round. Returns the program of the sort.
-  __device__ context write_state(const plan& p, const call_ticket& ticket) const {
-    const context sort = program(p, ticket);
-    memset(static_cast<void*>(sort.progress), 0, sizeof *sort.progress);
-    memset(static_cast<void*>(sort.state), 0, sizeof *sort.state);
-    *sort.slots.in_use = 0;
-    sort.even.push(sort.root, block_count(sort.root, sort.sizes));
-    return sort;
+  __device__ void write_state(const plan& p, const call_ticket& ticket) const {
+    clear_state(ticket);
+    write_first_state(program(p, ticket));
   }
   [[nodiscard]] __device__ bool is_complete(const plan& p, const call_ticket& ticket) const {
     const context sort = program(p, ticket);
     return sort.finished(*sort.state);
   }
-  [[nodiscard]] __device__ bool launch_rest(const plan& p, const call_ticket& ticket) const {
-    const context sort = program(p, ticket);
-    const auto launched = ramify::launch(
-        sample_sort_leaves<context>,
-        {sort.sizes.blocks, tuning::leaf_threads, sort.sizes.leaf_bytes}, fire_and_forget(), sort,
-        sample_sort_work{work_source::rest}, unsigned{level_on_device});
-    return ticket.calls->conclude(launched, "quicksort");
+  __device__ void launch_due(const plan& p, const call_ticket& ticket, const char* kernel) const {
+    launch_round_of_call(program(p, ticket), kernel);
   }
 
  private:
@@ -151,18 +139,11 @@ struct sort_call {
     return n <= capacity(p, leaf) ? leaf : n <= capacity(p, long_leaf) ? long_leaf : levels;
   }
 
-  /// Returns the program of the sort, whose levels share the slots of the call that are left.
   [[nodiscard]] __device__ context program(const plan& p, const call_ticket& ticket) const {
     memory_layout layout(ticket.scratch());
+    layout.take<chain_call_state>(1);
     const sort_call_memory<context> memory(layout, n, p.sizes());
-    context sort{{}, memory.sort, {data, memory.elements}, {compare}, true};
-    sort.progress = memory.progress;
-    sort.status = ticket.calls->status;
-    sort.slots.in_use = memory.slots_in_use;
-    if (ticket.slots > grids_beside_levels) sort.slots.allowed = ticket.slots - grids_beside_levels;
-    sort.keeps_slots = true;
-    sort.trace = ticket.trace;
-    return sort;
+    return memory.program(data, {compare}, ticket);
   }
 };
 
@@ -194,34 +175,6 @@ __global__ void __maxnreg__(max_registers(Sorter::threads_of_team,
   } else {
     ticket.end();
   }
-}
-
-/// Ends the call of a sample_sort whose levels are complete. If some could not be launched, a drain
-/// finishes the sort. Launched with one thread.
-template <class Call>
-__global__ void end_sort_call(typename Call::context sort, call_ticket ticket) {
-  const traced here(ticket.trace, __func__);
-  if (sort.finished(*sort.state)) {
-    ticket.end();
-  } else {
-    ticket.keep_unfinished();
-  }
-}
-
-/// Begins the call of a sample_sort. Launched with one thread.
-template <class Call>
-__global__ void begin_sort_call(Call call, call_ticket ticket, const typename Call::plan* plan) {
-  const traced here(ticket.trace, __func__);
-  // 1. Write what a drain needs, if launches fail.
-  write_record_of_chunk(call, ticket);
-  const typename Call::context sort = call.write_state(*plan, ticket);
-  // 2. The first level.
-  const sample_sort_state first = *sort.state;  // the grids that are launched change it
-  *sort.slots.in_use = sample_sort_level_grids;
-  launch_on_slots(sort, first, chain_progress{}, sample_sort_level_grids, __func__);
-  // 3. The end of the call. Join: the tail launch begins when all levels are complete.
-  const auto end = launch(end_sort_call<Call>, {1, 1}, tail_launch(), sort, ticket);
-  if (!ticket.calls->conclude(end, __func__)) ticket.keep_unfinished();
 }
 
 }  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD
@@ -258,6 +211,7 @@ class quicksort_calls {
     if (max_n_ <= sizes_.long_leaf) return 0;
     const auto bytes_for = [&](detail::quicksort::position n) {
       memory_layout layout(nullptr);
+      layout.take<detail::runtime::chain_call_state>(1);
       static_cast<void>(detail::quicksort::sort_call_memory<context>(layout, n, sizes_));
       return layout.size();
     };
@@ -306,7 +260,7 @@ requires detail::is_kernel_environment<Calls> __device__ __forceinline__ call_st
 quicksort(Key* keys, std::size_t n, Compare compare, const Calls& calls) {
   if constexpr (detail::quicksort::checked_types<Key, no_value, Compare>::are_valid) {
     return detail::start_call(
-        detail::quicksort::sort_call<Key, no_value, Compare>{{keys}, n, compare}, calls);
+        detail::quicksort::sort_call<Key, no_value, Compare>{{}, {keys}, n, compare}, calls);
   }
 }
 
@@ -320,7 +274,7 @@ requires detail::is_kernel_environment<Calls> __device__ __forceinline__ call_st
 quicksort_pairs(Key* keys, Value* values, std::size_t n, Compare compare, const Calls& calls) {
   if constexpr (detail::quicksort::checked_types<Key, Value, Compare>::are_valid) {
     return detail::start_call(
-        detail::quicksort::sort_call<Key, Value, Compare>{{keys, values}, n, compare}, calls);
+        detail::quicksort::sort_call<Key, Value, Compare>{{}, {keys, values}, n, compare}, calls);
   }
 }
 

@@ -135,11 +135,11 @@ unsigned sample_sort_context<Key, Value, Compare>::launch_ahead(Grids& grids) co
 /// grids that kernels have launched, which programmatic dependent launch does not promise.
 template <class Key, class Value, class Compare>
 template <class Grids>
-void sample_sort_context<Key, Value, Compare>::launch_rest(Grids& grids) const {
+__host__ __device__ void sample_sort_context<Key, Value, Compare>::launch_rest(Grids& grids) const {
   if (this->root_is_small()) return;
   grids(sample_sort_leaves<sample_sort_context>,
         {this->sizes.blocks, tuning::leaf_threads, this->sizes.leaf_bytes}, *this,
-        sample_sort_work{work_source::rest}, level_on_device);
+        sample_sort_work{work_source::rest}, unsigned{level_on_device});
 }
 
 #if RAMIFY_ON_CUDA

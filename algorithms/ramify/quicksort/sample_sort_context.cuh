@@ -189,7 +189,7 @@ struct sample_sort_context : chain_link, sample_sort_memory<typename Compare::co
   template <class Grids>
   unsigned launch_ahead(Grids& grids) const;
   template <class Grids>
-  void launch_rest(Grids& grids) const;
+  __host__ __device__ void launch_rest(Grids& grids) const;
 #if RAMIFY_ON_CUDA  // the CPU executor has no graphs
   template <class Grids>
   void launch_repeated(const sample_sort_state&, Grids& grids) const;

@@ -19,6 +19,18 @@
 #include <cstdint>
 #include <ramify/rooted_tree/edges.cuh>
 
+namespace ramify::inline RAMIFY_BUILD {
+
+/// The operator of no_folds.
+struct no_operator {
+  __host__ __device__ char operator()(char a, char) const { return a; }
+};
+
+/// Stands for the folds in a call that computes none.
+using no_folds = tree_folds<char, no_operator>;
+
+}  // namespace ramify::inline RAMIFY_BUILD
+
 namespace ramify::detail::rooted_tree::inline RAMIFY_BUILD {
 
 /// The fold of a node's path, from the child of `ancestor` to the node. If `ancestor` is -1, the
@@ -40,22 +52,33 @@ struct fold_state {
   }
 };
 
+/// The scratch memory of a folding.
+template <class T>
+struct fold_memory {
+  /// Leaffix: n values in preorder; then n / 2 folds of two values; n / 4 folds of four; ...
+  T* ranges = nullptr;
+  /// Rootfix: a double buffer. A round reads one and writes the other.
+  path_fold<T>* paths[2]{};
+
+  __host__ __device__ void take(memory_layout& memory, std::size_t nodes, bool leaffix,
+                                bool rootfix) {
+    if (leaffix) ranges = memory.take<T>(2 * nodes);
+    if (!rootfix) return;
+    for (auto& buffer : paths) buffer = memory.take<path_fold<T>>(nodes);
+  }
+};
+
 /// The program of a folding: the arguments that its grids share.
 template <class T, class Combine>
-struct fold_program : tree_program<fold_state> {
+struct fold_program : tree_program<fold_state>, fold_memory<T> {
   tree_folds<T, Combine> wanted;
   const std::int32_t* parents = nullptr;
-  // leaffix
-  const std::int32_t* preorder = nullptr;
-  const std::int32_t* subtree_sizes = nullptr;
-  /// n values in preorder; then n / 2 folds of two values; n / 4 folds of four; ...
-  T* ranges = nullptr;
-  // rootfix
-  path_fold<T>* paths[2]{};  ///< double buffer: a round reads one and writes the other
+  const std::int32_t* preorder = nullptr;       ///< of leaffix
+  const std::int32_t* subtree_sizes = nullptr;  ///< of leaffix
 
   /// Returns the folds of 2^level values, in a forest of `of_nodes` nodes.
   [[nodiscard]] __device__ T* folds_of(unsigned level, std::size_t of_nodes) const {
-    T* at = ranges;
+    T* at = this->ranges;
     for (unsigned i = 0; i < level; ++i) at += of_nodes >> i;
     return at;
   }
@@ -80,7 +103,7 @@ struct fold_program : tree_program<fold_state> {
   __host__ __device__ void phase_table(const tree_phase& phase, Row& row) const;
 
   /// Returns the first phase of the folding.
-  [[nodiscard]] tree_phase first_phase() const {
+  [[nodiscard]] __host__ __device__ tree_phase first_phase() const {
     return {wanted.leaffix != nullptr ? phase_kind::permute_values : phase_kind::double_paths, 0,
             0};
   }

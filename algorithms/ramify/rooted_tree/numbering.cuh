@@ -48,14 +48,7 @@ class tree_numbering {
   /// Takes scratch memory that later work in the stream may overwrite.
   void take_temporary(memory_layout& memory) {
     if (needs_edges()) program_.edges = memory.take<tree_edge>(shape_.nodes);
-    const auto nodes = static_cast<unsigned>(shape_.nodes);
-    for (unsigned level = 0;; ++level) {
-      const unsigned count = program_.count_of(level, nodes);
-      program_.elements[level] = memory.take<list_element>(count);
-      program_.top = level;
-      if (count <= tuning::block_list_capacity) break;
-      program_.interval_bits[level] = tuning::interval_bits(count);
-    }
+    program_.take_levels(memory, static_cast<unsigned>(shape_.nodes));
   }
 
   /// Puts the numbering into the stream. \throws cuda_error

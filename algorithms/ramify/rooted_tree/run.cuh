@@ -23,7 +23,7 @@ class tree_folding {
 
  public:
   tree_folding(std::size_t nodes, const tree_folds<T, Combine>& folds)
-      : program_{{{}, nullptr, runtime::element_count(nodes)}, folds} {}
+      : program_{{{}, nullptr, runtime::element_count(nodes)}, {}, folds} {}
 
   /// Takes the scratch memory that finish() reads.
   void take_persistent(memory_layout& memory) {
@@ -34,9 +34,8 @@ class tree_folding {
 
   /// Takes scratch memory that the work before the folding in the stream may have used.
   void take_temporary(memory_layout& memory) {
-    if (program_.wanted.leaffix != nullptr) program_.ranges = memory.take<T>(2 * nodes());
-    if (program_.wanted.rootfix == nullptr) return;
-    for (auto& paths : program_.paths) paths = memory.take<path_fold<T>>(nodes());
+    program_.take(memory, program_.nodes.upper_bound, program_.wanted.leaffix != nullptr,
+                  program_.wanted.rootfix != nullptr);
   }
 
   /// Puts the folding into the stream, after the numbering. \throws cuda_error, unavailable
@@ -69,9 +68,6 @@ class tree_folding {
   }
 
  private:
-  /// Returns the number of nodes, or its upper bound.
-  [[nodiscard]] std::size_t nodes() const { return program_.nodes.upper_bound; }
-
   void start(stage<program>& folding) {
     const tree_phase first = program_.first_phase();
     folding.control.launch_grid("launching the beginning of a folding", begin_folding<fold_state>,

@@ -97,6 +97,16 @@ struct tour_program : tree_program<tree_state> {
     return {elements[index], count_of(index, node_count()), interval_bits[index]};
   }
 
+  /// Takes the memory of the levels of a list of `of_nodes` nodes.
+  __host__ __device__ void take_levels(memory_layout& memory, unsigned of_nodes) {
+    for (top = 0;; ++top) {
+      const unsigned count = count_of(top, of_nodes);
+      elements[top] = memory.take<list_element>(count);
+      if (count <= tuning::block_list_capacity) break;
+      interval_bits[top] = tuning::interval_bits(count);
+    }
+  }
+
   [[nodiscard]] __host__ __device__ bool repeats(const tree_state&) const { return false; }
   [[nodiscard]] bool is_complete_ahead() const { return true; }
   /// Launches the grids of all phases. Those of phases that are not due return at once.

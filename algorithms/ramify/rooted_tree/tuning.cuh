@@ -4,10 +4,8 @@
 /// \file
 /// Compile-time sizes of the kernels.
 
-#include <algorithm>
-#include <bit>
 #include <cstddef>
-#include <ramify/runtime/build.hpp>
+#include <ramify/runtime/cuda.hpp>
 
 namespace ramify::detail::rooted_tree::inline RAMIFY_BUILD {
 
@@ -52,10 +50,12 @@ struct tuning {
 
   /// Returns the base-2 logarithm of the interval length for a list of `count` elements. Each
   /// interval of the array has one splitter.
-  [[nodiscard]] static unsigned interval_bits(std::size_t count) {
-    const auto bits = static_cast<unsigned>(std::bit_width(count / target_sublists));
-    return std::clamp(bits, 4u, 10u);
+  [[nodiscard]] __host__ __device__ static unsigned interval_bits(std::size_t count) {
+    unsigned bits = least_interval_bits;
+    while (bits < 10 && count >> bits >= target_sublists) ++bits;
+    return bits;
   }
+  static constexpr unsigned least_interval_bits = 4;
 
   /// Levels of range folds that one grid computes, and the elements of the lowest one in a block.
   static constexpr unsigned fold_levels = 12;

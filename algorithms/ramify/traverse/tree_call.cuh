@@ -144,8 +144,7 @@ __global__ void __launch_bounds__(total_threads)
   __syncthreads();
   if (threadIdx.x != 0) return;
   if (visit_root(program, call.root(), shared)) return continue_in_rounds(call, *plan, ticket);
-  call.write_result(*plan, ticket);
-  ticket.end();
+  call.end(*plan, ticket);
 }
 
 }  // namespace ramify::detail::traverse::inline RAMIFY_BUILD

@@ -72,13 +72,15 @@ struct call_report : run_report {
   std::uint64_t kept = 0;                ///< calls that were kept and done later
   std::uint64_t refused = 0;             ///< calls that were refused
   std::uint64_t kept_continuations = 0;  ///< continuations that were kept and ran later
+  std::uint64_t faulty = 0;              ///< calls whose input was faulty: they wrote no output
 };
 
 /// Prints one line "name: value" for each field.
 inline std::ostream& operator<<(std::ostream& out, const call_report& r) {
   return out << static_cast<const run_report&>(r) << "calls started: " << r.started
              << "\ncalls kept: " << r.kept << "\ncalls refused: " << r.refused
-             << "\ncontinuations kept: " << r.kept_continuations << '\n';
+             << "\ncontinuations kept: " << r.kept_continuations
+             << "\ncalls with faulty input: " << r.faulty << '\n';
 }
 
 }  // namespace ramify
@@ -223,6 +225,7 @@ class call_arena {
     report.kept = seen.counts.kept;
     report.refused = seen.counts.refused;
     report.kept_continuations = seen.counts.kept_continuations;
+    report.faulty = seen.counts.faulty;
     report.scratch_bytes = memory_.scratch.size();
     clear();
     return report;

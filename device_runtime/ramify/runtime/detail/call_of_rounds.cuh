@@ -72,6 +72,11 @@ struct call_of_rounds {
     const auto program = static_cast<const Call&>(*this).program(plan, ticket);
     return program.finished(*program.state);
   }
+  template <class Plan>
+  __device__ void end(const Plan& plan, const call_ticket& ticket) const {
+    static_cast<const Call&>(*this).write_result(plan, ticket);
+    ticket.end();
+  }
   /// Launches the due round. A drain has no slots for the rounds after it.
   template <class Plan>
   [[nodiscard]] __device__ bool launch_rest(const Plan& plan, const call_ticket& ticket) const {
@@ -101,8 +106,7 @@ template <class Call>
 __global__ void end_rounds_of_call(Call call, call_ticket ticket, const typename Call::plan* plan) {
   const traced here(ticket.trace, __func__);
   if (!call.is_complete(*plan, ticket)) return launch_rounds(call, *plan, ticket, __func__);
-  call.write_result(*plan, ticket);
-  ticket.end();
+  call.end(*plan, ticket);
 }
 
 /// Continues a call after its first grid, which has written the state of the rounds. Thread 0 of

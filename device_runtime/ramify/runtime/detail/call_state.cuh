@@ -20,8 +20,8 @@
 ///              is in a list, or belongs to a call that runs. The record of a chunk keeps a call
 ///              that could not launch all its grids.
 /// No deadlock  No thread waits for a slot, a chunk or a record. When a drain begins, all slots are
-///              free, and each taken chunk belongs to a call in a list. So each drain starts or
-///              ends at least one call, unless a launch fails.
+///              free, and each taken chunk belongs to a call in a list. So each drain starts,
+///              continues or ends at least one call, unless a launch fails.
 /// Lanes        Lanes of a warp start their calls one after another (warp_flags.cuh). A lane that
 ///              meets another one of its warp in another call keeps its call.
 /// Nesting      Continuations that call again are nested as deep as there are slots. Then they are
@@ -78,6 +78,7 @@ struct call_counts {
   unsigned long long kept;
   unsigned long long refused;
   unsigned long long kept_continuations;
+  unsigned long long faulty;
 };
 
 /// The state of an arena, in device memory.

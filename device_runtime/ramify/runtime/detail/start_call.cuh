@@ -29,13 +29,13 @@
 ///     };
 ///
 /// A call that needs scratch memory also has these members. With them a drain does what is left of
-/// a call whose grids could not be launched. (call_of_rounds.cuh has them for the usual chains.)
+/// a call whose grids could not be launched. chain_call.cuh and call_of_rounds.cuh have them for
+/// calls whose grids are rounds of launch chains.
 ///
 ///     bool is_complete(const plan&, const call_ticket&) const;
+///     void end(const plan&, const call_ticket&) const;           ends a complete call
 ///     bool launch_rest(const plan&, const call_ticket&) const;   one grid that does what is left,
 ///                                                       or a part of it, from any state
-///     void write_result(const plan&, const call_ticket&) const;   if the grids of the call do not
-///                                                       write it: the result of a complete call
 ///     void write_state(const plan&, const call_ticket&) const;   if least_slots may be more than
 ///                                                       one: the state before the first round
 ///
@@ -205,8 +205,7 @@ __device__ bool resume_unfinished(call_state& calls, unsigned record,
   const call_ticket ticket{
       &calls, 0, record - calls.free_records.capacity, kept.plan, kept.continuation, trace};
   if (call.is_complete(plan, ticket)) {
-    if constexpr (requires { call.write_result(plan, ticket); }) call.write_result(plan, ticket);
-    ticket.end();
+    call.end(plan, ticket);
     return true;
   }
   if (!calls.acquire(1)) return false;
