@@ -69,6 +69,9 @@
 ///               bits on a GPU. With weights of 64 bits, parents take another pass over the edges.
 ///               Components: nearly O(n + m) work in one round. PageRank: O(n + m) in each
 ///               iteration.
+/// In kernels    A thread of a kernel calls breadth_first_search() with a called_graph and a
+///               kernel_environment. The call does not wait; see graph/calls.cuh and
+///               <ramify/runtime/call_arena.cuh>.
 /// Sources       bfs.cuh, sssp.cuh, components.cuh and pagerank.cuh name them.
 /// Not for       graphs of a few thousand edges, where launches take longer than a loop on the
 ///               host; many sources at once, which could share reads of the edges.
@@ -78,6 +81,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <ramify/graph/bfs.cuh>
+#include <ramify/graph/calls.cuh>
 #include <ramify/graph/components.cuh>
 #include <ramify/graph/config.hpp>
 #include <ramify/graph/pagerank.cuh>
@@ -116,16 +120,12 @@ async_run<bfs_report> breadth_first_search_async(const graph_view& graph, std::i
                                                  const environment& env = {}) {
   const phase_range range("graph: breadth-first search");
   const auto arrays = detail::graph::check_arguments(graph, source, results, options);
-  detail::graph::breadth_first search{};
+  detail::graph::breadth_first search = detail::graph::search_of(options);
   search.to = results;
   search.source = static_cast<unsigned>(source);
-  search.direction = options.direction;
   if (options.direction == bfs_direction::automatic) {
     search.direction = graph.has_in_edges() ? bfs_direction::optimizing : bfs_direction::top_down;
   }
-  search.alpha = options.alpha;
-  search.beta = options.beta;
-  search.thin_edges = detail::graph::thin_edges_of(options);
   return detail::graph::start_search("breadth_first_search", arrays, graph, options, search, env);
 }
 template <class = void>

@@ -227,7 +227,7 @@ struct breadth_first {
   using report_type = bfs_report;
   static constexpr bool has_lists = true;
 
-  void take(memory_layout& memory, std::size_t n) {
+  __host__ __device__ void take(memory_layout& memory, std::size_t n) {
     for (auto& bitmap : closed) bitmap = memory.take<unsigned>((n + 31) / 32);
   }
   void complete(report_type& report, const state& s) const {

@@ -110,7 +110,9 @@ struct union_find {
   using report_type = components_report;
   static constexpr bool has_lists = false;  // the frontier is the whole graph
 
-  void take(memory_layout& memory, std::size_t n) { labels = memory.take<unsigned>(n); }
+  __host__ __device__ void take(memory_layout& memory, std::size_t n) {
+    labels = memory.take<unsigned>(n);
+  }
   void complete(report_type& report, const state& s) const { report.components = s.own.components; }
 };
 

@@ -185,7 +185,7 @@ struct power_iteration {
   using report_type = pagerank_report;
   static constexpr bool has_lists = false;  // the frontier is the whole graph
 
-  void take(memory_layout& memory, std::size_t n) {
+  __host__ __device__ void take(memory_layout& memory, std::size_t n) {
     for (rank** array : {&ranks, &shares, &received}) *array = memory.take<rank>(n);
   }
   void complete(report_type& report, const state& s) const {

@@ -74,7 +74,8 @@ void throw_fault(const State& state, const graph_view& graph, cudaStream_t strea
 /// The scratch memory of a run, in parts.
 template <class Search>
 struct graph_memory {
-  graph_memory(memory_layout& memory, std::size_t n, edge_strategy strategy, const Search& of = {})
+  __host__ __device__ graph_memory(memory_layout& memory, std::size_t n, edge_strategy strategy,
+                                   const Search& of = {})
       : state(memory.take<typename Search::state>(1)),
         size(memory.take<graph_size>(1)),
         search(of) {
@@ -94,6 +95,12 @@ struct graph_memory {
   frontier_list aggregated;
   Search search;
 };
+
+/// Returns the maximum number of blocks of a grid of a program. \throws cuda_error
+template <class Program>
+[[nodiscard]] unsigned max_blocks_of() {
+  return tuning::waves * resident_blocks(visit_edges<Program>, tuning::threads, 0);
+}
 
 /// Returns the number of vertices of a graph, for kernels.
 [[nodiscard]] inline runtime::element_count vertices_of(const graph_view& graph) {
@@ -220,8 +227,7 @@ class search_run final : public basic_search_run<Search> {
     made.strategy = options.strategy;
     made.children.heavy_degree = options.heavy_degree;
     made.children.aggregated = taken.aggregated;
-    made.children.max_blocks =
-        tuning::waves * resident_blocks(visit_edges<program>, tuning::threads, 0);
+    made.children.max_blocks = max_blocks_of<program>();
     made.checks_graph = options.check_graph;
     made.search = taken.search;
     return made;

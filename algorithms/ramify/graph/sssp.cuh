@@ -197,7 +197,7 @@ struct delta_stepping {
   using report_type = sssp_report;
   static constexpr bool has_lists = true;
 
-  void take(memory_layout& memory, std::size_t n) {
+  __host__ __device__ void take(memory_layout& memory, std::size_t n) {
     ends = memory.take<path_end<T>>(n);
     queued = memory.take<unsigned>(n);
     far.words = memory.take<unsigned>((n + 31) / 32);
