@@ -27,7 +27,8 @@ QUIET = YES
 MACRO_EXPANSION = YES
 EXPAND_ONLY_PREDEF = YES
 PREDEFINED = RAMIFY_BUILD=on_cuda RAMIFY_ON_CUDA=1 RAMIFY_DEVICE_LAUNCH=1 RAMIFY_TRACE=0 \\
-  __host__= __device__= __global__= __shared__= "__launch_bounds__(...)=" "__align__(x)="
+  __host__= __device__= __global__= __shared__= "__launch_bounds__(...)=" "__maxnreg__(...)=" \\
+  "__align__(x)="
 EXCLUDE_SYMBOLS = ramify::detail::*
 END
 doxygen "$output/Doxyfile" >"$output/log" 2>&1 || { cat "$output/log"; exit 1; }
