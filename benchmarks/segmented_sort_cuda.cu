@@ -2,6 +2,7 @@
 // Segmented sorts on the GPU, beside CUB's. Times are between events, with memory handed in. The
 // keys of each result are compared with those of CUB, all of them.
 //   benchmark_segmented_sort_cuda [--part u32,u64,f32,f64,record16] [--quick]
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <ramify/quicksort.cuh>
@@ -118,10 +119,9 @@ class segmented_bench {
   static constexpr bool is_record = std::is_same_v<Key, benchmark::record16>;
   using peer_key = std::conditional_t<is_record, std::uint64_t, Key>;
   using peer_value = std::conditional_t<
-      sizeof(peer_key) == 8 && is_record, std::uint64_t,
+      is_record, std::uint64_t,
       std::conditional_t<std::is_same_v<Key, std::uint64_t>, std::uint64_t, std::uint32_t>>;
   using order = std::conditional_t<is_record, benchmark::by_key, ascending>;
-  using single_order = order;
 
  public:
   explicit segmented_bench(offset max)
@@ -133,7 +133,7 @@ class segmented_bench {
     check(benchmark::fill(input_.data(), max, benchmark::distribution::uniform), "making keys");
   }
 
-  /// Measures CUB and Ramify in turns, and adds a row. Returns CUB's time / Ramify's.
+  /// Measures CUB and Ramify alternately, and adds a row. Returns CUB's time / Ramify's.
   double add_row(benchmark::recorder& out, const char* name, const shape& what) {
     const std::vector<offset> host = offsets_of(what.segments);
     const auto segments = static_cast<offset>(what.segments.size());
@@ -161,14 +161,14 @@ class segmented_bench {
   /// Adds a row for one sort of n elements, as a scale for large segments.
   void add_single_sort(benchmark::recorder& out, const char* name, offset n) {
     std::vector<double> times;
-    const std::size_t bytes = quicksort_scratch_bytes<Key, no_value, single_order>(n);
+    const std::size_t bytes = quicksort_scratch_bytes<Key, no_value, order>(n);
     const device_buffer<std::byte> scratch(bytes, nullptr);
     for (int i = -1; i < repeats; ++i) {
       restore(n);
       host_event begin;
       host_event end;
       begin.record();
-      auto run = quicksort_async(keys_.data(), n, single_order{}, {.memory = scratch});
+      auto run = quicksort_async(keys_.data(), n, order{}, {.memory = scratch});
       end.record();
       run.get();
       if (i >= 0) times.push_back(end.milliseconds_since(begin));

@@ -14,8 +14,8 @@
 /// <ramify/segmented_sort.hpp>.
 ///
 /// Keys, values   n elements each, sorted in place within each segment, of trivially copyable and
-///                default-constructible types. Device, managed or pinned memory. No arrays of a
-///                call may overlap.
+///                default-constructible types. Device, managed or pinned memory. Keys and values
+///                must not overlap each other or the offsets.
 /// Segments       Segment i is [begins[i], ends[i]). The offsets are integers of 32 or 64 bits in
 ///                memory that the device can access. Segments may be empty, may leave gaps, whose
 ///                elements do not change, and may be in any order. They must not overlap. The
@@ -26,7 +26,7 @@
 /// Order          As of quicksort(): any strict weak order; the default orders NaN after all
 ///                numbers. Not stable. If the comparator is not a strict weak order, the result is
 ///                some permutation of each segment.
-/// Scratch        As of a quicksort() of n elements, and up to 3 % of the keys' memory; from
+/// Scratch        As of a quicksort() of n elements, and a few per cent of the keys' memory; from
 ///                Ramify's stream-ordered pool or from the caller. segmented_sort_scratch_bytes()
 ///                returns its size.
 /// Stream         The sort is ordered with all other work in the stream, and the host reads nothing
@@ -96,7 +96,11 @@ async_run<segmented_sort_report> start_sort(Key* keys, Value* values, std::size_
     throw std::invalid_argument("segmented_sort: there must be less than 2^40 segments");
   }
   run_setup setup("segmented_sort", env);
-  if (segments.upper_bound == 0 && !segments.on_device()) {
+  if (segments.upper_bound == 0 && segments.on_device()) {
+    throw std::invalid_argument(
+        "segmented_sort: the upper bound of the number of segments must not be 0");
+  }
+  if (segments.upper_bound == 0) {
     segmented_sort_report report;
     report.keys = n;
     return run_without_work(setup, report, "there are no segments");

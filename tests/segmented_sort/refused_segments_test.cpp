@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Arguments that segmented sorts refuse, and comparators that are no strict weak order.
-#include <boost/test/data/monomorphic.hpp>
-#include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 #include <ramify/segmented_sort.hpp>
 #include <stdexcept>
@@ -9,7 +7,6 @@
 #include "exceptions.hpp"
 #include "segmented_sort_checks.cuh"
 
-namespace data = boost::unit_test::data;
 using ramify::route;
 using tests::environment_on;
 using tests::make_keys;

@@ -29,7 +29,7 @@ namespace tests {
 
 /// Segments of one array in device memory, which the host changes.
 struct changing_segments {
-  static constexpr std::size_t n = 30'000;
+  static constexpr std::size_t n = 60'000;
   static constexpr std::size_t most = 3'000;
 
   device_buffer<std::uint32_t> keys{n, nullptr};
@@ -42,11 +42,12 @@ struct changing_segments {
   /// Writes other segments and keys, and their number. Waits.
   void change(std::uint64_t seed) {
     segments =
-        make_segments<std::uint32_t>(all_lengths[seed % std::size(all_lengths)], n / 2, seed);
+        make_segments<std::uint32_t>(all_lengths[seed % std::size(all_lengths)], n / 4, seed);
     while (segments.size() > most) {
       segments.begins.pop_back();
       segments.ends.pop_back();
     }
+    BOOST_REQUIRE(segments.n <= n);  // also with the longest segment
     input = make_keys<std::uint32_t>(n, seed);
     const auto write = [](auto* to, const auto* from, std::size_t size) {
       ramify::check(cudaMemcpyAsync(to, from, size * sizeof *from, cudaMemcpyHostToDevice, nullptr),
@@ -122,8 +123,6 @@ BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch) {
 }
 
 BOOST_AUTO_TEST_CASE(the_stream_completes_a_sort_after_any_failed_launch) {
-  const auto segments = segments_of_pages();
-  const auto input = make_keys<key>(changing_segments::n, 1);
   auto config = ramify::cpu::current_executor_config();
   changing_segments arrays;
   for (std::uint64_t failing = 0; failing < 8; ++failing) {

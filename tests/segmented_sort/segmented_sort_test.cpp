@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The results of segmented sorts: lengths, places and types, both routes, and the facade.
-#include <boost/test/data/monomorphic.hpp>
-#include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 #include <limits>
 #include <ramify/segmented_sort.hpp>
@@ -9,7 +7,6 @@
 
 #include "segmented_sort_checks.cuh"
 
-namespace data = boost::unit_test::data;
 using ramify::route;
 using tests::all_lengths;
 using tests::environment_on;

@@ -70,7 +70,7 @@ struct graph_view {
   /// the edges, which is the offset after the last vertex. No other offset and target is read.
   /// \throws std::invalid_argument if there are fewer vertices than the upper bound
   [[nodiscard]] graph_view with_vertices(const device_count& count) const {
-    if (count.upper_bound > vertices()) {
+    if (offsets.empty() || count.upper_bound > vertices()) {
       throw std::invalid_argument("graph_view: " + std::to_string(vertices()) +
                                   " vertices, but the upper bound of their number is " +
                                   std::to_string(count.upper_bound));

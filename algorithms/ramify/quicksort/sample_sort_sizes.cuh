@@ -127,7 +127,7 @@ __host__ __device__ void take_arrays(sample_sort_memory<Code>& memory, memory_la
   memory.long_leaves = layout.take<segment>(leaves);
 }
 
-// ---- what the host asks the device --------------------------------------------------------------
+// ---- sizes that depend on the device ------------------------------------------------------------
 
 template <class Context>
 void set_sample_sizes(sample_sort_sizes& sizes) {

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The segments that the caller gives, and what the first grid finds out about them.
+/// The segments that the caller gives, and what the first two grids find out about them.
 
 #include <cstddef>
 #include <cstdint>
@@ -67,7 +67,7 @@ struct counted_segment {
   [[nodiscard]] __device__ given_range operator[](position) const { return {0, elements.get()}; }
 };
 
-/// What the first grid finds out about the segments. If it refuses any, no grid sorts.
+/// What the first two grids find out about the segments. If they refuse any, no grid sorts.
 struct segment_findings {
   static constexpr unsigned long long none = ~0ull;
 
@@ -90,8 +90,8 @@ struct segment_findings {
   }
 };
 
-/// Checks what the first grid has found. `call` begins the messages. \throws std::length_error,
-/// std::invalid_argument
+/// Checks what the first two grids have found. `call` begins the messages. \throws
+/// std::length_error, std::invalid_argument
 inline void check(const segment_findings& found, const char* call, std::size_t n,
                   const offset_arrays& segments) {
   segments.count.check(call, found.counted);

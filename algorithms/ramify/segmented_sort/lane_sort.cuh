@@ -22,6 +22,26 @@ struct lane_segment {
   unsigned length;
 };
 
+/// An order whose result the compiler cannot combine with the exchange of two keys. For integers of
+/// 64 bits nvcc would make minima and maxima of them, which no GPU has, and which need so many
+/// registers that the network of a lane spills 1,300 bytes.
+template <class Compare>
+struct opaque_order {
+  Compare compare;
+
+  template <class Code>
+  __device__ bool operator()(const Code& a, const Code& b) const {
+#if RAMIFY_ON_CUDA && defined(__CUDA_ARCH__)
+    if constexpr (sizeof(Code) == 8) {
+      unsigned is_before = compare(a, b) ? 1 : 0;
+      asm("" : "+r"(is_before));
+      return is_before != 0;
+    }
+#endif
+    return compare(a, b);
+  }
+};
+
 /// The sort of segments of at most `items` elements by the lanes of a warp.
 template <class Code, class Value, int items>
 struct lane_sort {
@@ -51,7 +71,8 @@ struct lane_sort {
         if constexpr (has_values) sorted.indices[i] = unsigned(i);
       });
     }
-    quicksort::sort_in_registers(sorted, static_cast<int>(mine.length), compare);
+    quicksort::sort_in_registers(sorted, static_cast<int>(mine.length),
+                                 opaque_order<Compare>{compare});
     if (are_consecutive) {
       store(self, shared, sorted, mine, at(data, shift), count, compare);
     } else {

@@ -30,7 +30,8 @@ struct small_collector {
   /// the tile when it is full, and after the last segments.
   __device__ void add(const lane_segments& mine, bool are_last) {
     const position length = mine.range.end - mine.range.begin;
-    const bool is_small = length > 1 && length <= sizes::small_size;
+    // A segment of one element stays where it is, but keeps the others consecutive.
+    const bool is_small = length > 0 && length <= sizes::small_size;
     const unsigned own = is_small ? static_cast<unsigned>(length) : 0;
     const unsigned end = sum_up_to_lane(own);
     const unsigned count = __shfl_sync(full_warp_mask, end, 31);

@@ -2,21 +2,20 @@
 #pragma once
 
 /// \file
-/// The sort of a tile: several segments, one after another in shared memory,
-/// which a team of threads merge-sorts at the same time.
+/// The sort of a tile: several segments, one after another in shared memory, which a team of
+/// threads merge-sorts at the same time.
 ///
-///     segments       [5 2] [9 1 4] [3]           begins in the tile  0 2 5,
-///     end 6 2 items a thread                           [2 5] [9 1] [4 3]
-///     thread 0 has a whole segment a thread sorts its parts of segments [2 5]
-///     [1 9] [4 3] merges of runs compare only elements of the segment that
-///     crosses their middle      [2 5] [1 4] [9 3]
+///     segments                          [5 2] [9 1 4] [3]     begins in the tile: 0, 2, 5
+///     2 items a thread                  [5 2] [9 1] [4 3]     the last thread has two segments
+///     a thread sorts within segments    [2 5] [1 9] [4 3]
+///     the segment that crosses the
+///     middle of two runs is merged      [2 5] [1 4 9] [3]
 ///
-/// An element never moves to another segment: a comparator of the network
-/// exchanges elements of the same segment only, and a merge takes the elements
-/// before the crossing segment from the left run, and those after it from the
-/// right run. So the number of elements decides how long a sort of a tile
-/// takes, not the number of segments, and no thread waits for a long segment.
-/// (The idea is that of the segmented sort of moderngpu by S. Baxter, 2013.)
+/// An element never moves to another segment: a comparator of the network exchanges elements of the
+/// same segment only, and a merge takes the elements before the crossing segment from the left run,
+/// and those after it from the right run. So the time depends on the number of elements, not on the
+/// number of segments, and no thread waits for a long segment. (The idea is that of the segmented
+/// sort of moderngpu by S. Baxter, 2013.)
 
 #include <cstdint>
 #include <ramify/quicksort/team_merge_sort.cuh>
@@ -46,6 +45,7 @@ __device__ bool any_of_team(const warp_team& team, Test test) {
 /// The elements of one thread, which may be in several segments.
 template <class Key, int items, bool with_indices>
 struct split_items : quicksort::thread_items<Key, items, with_indices> {
+  static_assert(items <= 64, "a mask has a bit for each item");
   using mask = std::conditional_t<(items > 32), unsigned long long, unsigned>;
   mask heads;  ///< bit i: element i is the first one of a segment
 

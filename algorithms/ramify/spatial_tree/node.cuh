@@ -50,7 +50,7 @@ struct spatial_shape {
 struct published_tree {
   std::uint32_t is_complete;  ///< 0: get() of the build completes it, or throws
   std::uint32_t nodes;        ///< of the complete tree, else 0
-  std::uint32_t points;       ///< likewise
+  std::uint32_t points;       ///< of the complete tree, else 0
   double lower[3];            ///< corners of the box around all points
   double upper[3];
   double least_nonzero;  ///< the least magnitude of a coordinate, of those that are not 0

@@ -15,18 +15,19 @@
 /// Memory         call_arena_bytes(), from the environment or from Ramify's pool: a chunk of
 ///                scratch memory for each call that may have one at the same time, and a record of
 ///                304 bytes for each call that may be kept, and for each continuation that has not
-///                begun.
+///                begun; and 8 to 16 bytes for each record in each of three lists or more.
 /// Launch slots   The arena takes launch slots of the device for its whole life. So its calls make
 ///                progress whatever other runs do, and other runs have fewer.
 /// Order          One stream, or streams that are ordered with each other: all kernels that call by
 ///                the arena, then complete_async(), then kernels that call again.
 /// Capture        A graph can capture the kernels that call together with complete_async(). Each
-///                launch of the graph begins with an empty arena. The arena must exist as long as
-///                the graph may be launched, and must be made before the capture.
+///                launch of the graph begins with an empty arena, unless a launch before it
+///                recorded an error, which get() throws. The arena must exist as long as the graph
+///                may be launched, and must be made before the capture.
 /// Completion     Work that enters the stream after complete_async() sees the results of all calls,
 ///                also of those that continuations made. One case is left to get(): three launches
-///                in a row failed in the kernels that do what was kept, because other users of the
-///                pending-launch pool have exhausted it.
+///                in a row, in a graph two, failed in the kernels that do what was kept, because
+///                other users of the pending-launch pool have exhausted it.
 
 #include <ramify/runtime/detail/requirements.hpp>
 
@@ -52,8 +53,9 @@ struct call_arena_options {
   /// The number of records, in [1, 2^24]: of calls that are kept, and of continuations that have
   /// not begun. If all are taken, a call is refused.
   unsigned kept_calls = 16'384;
-  /// The number of launch slots that the arena takes; 0: half of those that the pending-launch
-  /// limit gives, but 16 if there are so many, or all.
+  /// The number of launch slots that the arena takes, at most the launch quota; 0: half of the
+  /// quota, or min(quota, 16) if that is more. If other runs hold so many that fewer are free, it
+  /// takes a half, a quarter, ... of this number, and at least two.
   unsigned launch_slots = 0;
 };
 
@@ -65,8 +67,9 @@ inline void validate(const call_arena_options& options) {
                       "call_arena_options.kept_calls", options.kept_calls, "in [1, 2^24]");
 }
 
-/// What the calls from kernels did since the report before. `child_grids` counts their grids and
-/// their continuations, and `peak_slots` is the maximum number of the arena's slots in use.
+/// What the calls from kernels did since the report before. `child_grids` counts their grids, their
+/// continuations, and the grids that did what was kept, except those that the host launched.
+/// `peak_slots` is the maximum number of the arena's slots in use.
 struct call_report : run_report {
   std::uint64_t started = 0;             ///< calls that were started at once
   std::uint64_t kept = 0;                ///< calls that were kept and done later
@@ -87,22 +90,28 @@ inline std::ostream& operator<<(std::ostream& out, const call_report& r) {
 
 namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 
-/// Takes launch slots of the device: `wanted`, or at least `least`, or none. Launched with one
-/// thread.
+/// Takes launch slots of the device: `wanted`, a half, a quarter, ... of them, but at least
+/// `least`, or none. Launched with one thread.
 template <class Link>
 __global__ void take_slots(Link link, unsigned wanted, unsigned least) {
-  if (!link.slots.acquire(*link.status, wanted)) {
-    wanted = link.slots.acquire(*link.status, least) ? least : 0;
+  unsigned taken = wanted;
+  while (!link.slots.acquire(*link.status, taken)) {
+    if (taken == least) {
+      taken = 0;
+      break;
+    }
+    taken = taken / 2 > least ? taken / 2 : least;
   }
-  link.progress->held = wanted;
+  link.progress->held = taken;
 }
 
-/// Writes the state of an empty arena, whose pools and flags are zeros. Launched with one thread.
+/// Writes the state of an empty arena, whose pools and flags are zeros, and which uses `lists`
+/// lists. Launched with one thread.
 template <class State>
-__global__ void begin_calls(State* calls, State first, unsigned* entries) {
+__global__ void begin_calls(State* calls, State first, unsigned* entries, unsigned lists) {
   *calls = first;
-  for (call_list& list : calls->lists) {
-    list.entries = entries;
+  for (unsigned i = 0; i != lists; ++i) {
+    calls->lists[i].entries = entries;
     entries += first.ring + 1;
   }
   calls->free_records.mark_end();
@@ -112,8 +121,8 @@ __global__ void begin_calls(State* calls, State first, unsigned* entries) {
 /// The memory of an arena.
 template <class Plans>
 struct arena_memory {
-  static_assert(call_state::first_batch + Plans::batches <= call_state::max_lists,
-                "the plans have too many kinds of batches");
+  static constexpr unsigned lists = call_state::first_batch + Plans::batches;
+  static_assert(lists <= call_state::max_lists, "the plans have too many kinds of batches");
 
   arena_memory(memory_layout& memory, const Plans& prepared, const call_arena_options& options)
       : control(memory.take<std::byte>(run_control::scratch_bytes)),
@@ -127,8 +136,9 @@ struct arena_memory {
     first.launching = warp_flags::place(memory);
     pool_bytes = memory.size() - before;
     const unsigned records = options.kept_calls + options.chunks;
-    first.ring = std::bit_ceil(records) - 1;
-    entries = memory.take<unsigned>(call_state::max_lists * (std::size_t{first.ring} + 1));
+    // Entries that a drain has taken are read until it ends. Others are appended at the same time.
+    first.ring = std::bit_ceil(2 * records) - 1;
+    entries = memory.take<unsigned>(lists * (std::size_t{first.ring} + 1));
     first.records = memory.take<call_record>(records);
     first.chunk_bytes = (prepared.scratch_bytes() + unit - 1) / unit * unit;
     first.scratch = memory.take<std::byte>(first.chunk_bytes * options.chunks);
@@ -186,6 +196,7 @@ class call_arena {
   /// cudaDeviceReset(); cuda_error
   void complete_async(cudaStream_t stream) {
     const phase_range range("call_arena: complete");
+    const device_scope here(choices_.device);
     control_.require_context();
     const auto env = environment();
     // If a drain cannot launch the next one, the following kernel in the stream drains. The last
@@ -260,7 +271,6 @@ class call_arena {
                           control_.stream()),
           "writing the plans of calls");
     clear();
-    check(cudaStreamSynchronize(control_.stream()), "making a call_arena");
   }
 
   /// Takes the launch slots of the arena. Returns their number. \throws unavailable; cuda_error
@@ -268,7 +278,7 @@ class call_arena {
     constexpr unsigned preferred = 16;
     constexpr unsigned least = 2;  // of a call, and of the next drain
     const unsigned quota = launch_quota(choices_.limit);
-    unsigned wanted = options.launch_slots;
+    unsigned wanted = std::min(options.launch_slots, quota);
     if (wanted == 0) wanted = std::max(quota / 2, std::min(quota, preferred));
     detail::chain_link link = control_.link();
     link.trace = {};  // the grid is in no report
@@ -283,13 +293,15 @@ class call_arena {
                       ", of which other runs may have taken some");
   }
 
-  /// Makes the arena empty, in the order of the stream. Its slots stay taken. \throws cuda_error
+  /// Makes the arena empty, and waits for that. Its slots stay taken. \throws cuda_error
   void clear() {
     const detail::arena_memory<Plans>& parts = memory_.parts;
     clear_memory(control_.status(), 1, control_.stream(), "clearing the status of calls");
     clear_memory(parts.pools, parts.pool_bytes, control_.stream(), "clearing the pools of calls");
     control_.launch_grid("clearing the state of calls", detail::begin_calls<detail::call_state>,
-                         {1, 1}, parts.state, parts.first, parts.entries);
+                         {1, 1}, parts.state, parts.first, parts.entries,
+                         detail::arena_memory<Plans>::lists);
+    check(cudaStreamSynchronize(control_.stream()), "clearing the state of calls");
     control_.report() = report_of_this_build(choices_.choice);
     control_.report().pending_launch_limit = choices_.limit;
   }

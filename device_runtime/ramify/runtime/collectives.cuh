@@ -6,7 +6,8 @@
 ///
 /// Under nvcc the reductions and sorts are CUB's classes. On the CPU executor they are classes with
 /// CUB's names, members and rules (ramify/cpu/collectives.hpp). A file that needs only prefix sums,
-/// or only the functions on lanes, includes the header of these: CUB's headers take nvcc long.
+/// or only the functions on lanes, includes the header of these: nvcc needs seconds for CUB's
+/// headers.
 
 #include <ramify/runtime/cuda.hpp>
 #include <ramify/runtime/lanes.cuh>

@@ -60,8 +60,9 @@ struct kernel_environment {
   trace_ticket trace{};                 ///< of the calling grid, if ramify::launch() launched it
   bool refuses = false;                 ///< see or_refuse()
 
-  /// Returns the environment of a call that is refused instead of kept if launch slots or memory
-  /// are missing.
+  /// Returns the environment of a call that is refused instead of kept: if launch slots or memory
+  /// are missing, a launch fails, or another lane of the warp is in a call elsewhere. A call
+  /// without work has started; its continuation may be kept.
   [[nodiscard]] __device__ kernel_environment or_refuse() const {
     kernel_environment refusing = *this;
     refusing.refuses = true;
@@ -93,6 +94,10 @@ struct kernel_environment {
 template <class Plans, class... Parameters>
 struct continued_environment : kernel_environment<Plans> {
   detail::continuation<Parameters...> next;
+
+  /// A call has one continuation.
+  template <class... Arguments>
+  void then(Arguments&&...) const = delete;
 
   [[nodiscard]] __device__ continued_environment or_refuse() const {
     continued_environment refusing = *this;

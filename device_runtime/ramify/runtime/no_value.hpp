@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+/// \file
+/// no_value: the value type of a sort that has keys only.
+
 namespace ramify {
 
 /// The value type of a sort that has keys only.

@@ -7,8 +7,8 @@
 /// A thread of a kernel that calls an algorithm never waits. It takes launch slots and, if the call
 /// needs scratch memory, a chunk; then it launches the first grid of the call. If it gets none, it
 /// keeps the call: it writes a *record* and appends the record to a list. drain_calls(), which
-/// follows the calling kernel in the stream, works off the lists (kept_calls.cuh). A continuation
-/// has a record from the beginning, so that it can be kept, too.
+/// follows the calling kernel in the stream, does what the lists have (start_call.cuh). A
+/// continuation has a record from the beginning, so that it can be kept, too.
 ///
 /// Slots        A grid keeps its place in the pending-launch pool until all grids nested in it are
 ///              complete. The slots of the arena, which no other run uses, count these places. A
@@ -22,8 +22,8 @@
 /// No deadlock  No thread waits for a slot, a chunk or a record. When a drain begins, all slots are
 ///              free, and each taken chunk belongs to a call in a list. So each drain starts,
 ///              continues or ends at least one call, unless a launch fails.
-/// Lanes        Lanes of a warp start their calls one after another (warp_flags.cuh). A lane that
-///              meets another one of its warp in another call keeps its call.
+/// Lanes        Lanes of a warp start their calls one after another (warp_flags.cuh). A lane keeps
+///              its call if another lane of its warp is in a call elsewhere.
 /// Nesting      Continuations that call again are nested as deep as there are slots. Then they are
 ///              kept, and a drain starts them at the top again.
 
@@ -61,7 +61,9 @@ struct call_record {
 };
 
 /// A list of records, a ring. Any thread appends. Only the grids of a drain take from it, and only
-/// what it had when the drain began. It cannot overflow, because it has an entry for each record.
+/// what it had when the drain began. The grids of a drain read the entries until the drain ends,
+/// and each record can be appended once more at the same time. So a ring has two entries for each
+/// record, and cannot overflow.
 struct call_list {
   unsigned* entries;
   unsigned head;
@@ -86,9 +88,9 @@ struct call_state {
   static constexpr unsigned none = index_pool::none;
   static constexpr unsigned max_lists = 16;
 
-  /// The lists, each in the order in which a drain begins with it: calls that have a chunk, and
-  /// need a slot at most; calls of which one grid does many, a list for each kind; calls that need
-  /// a chunk; continuations and all others.
+  /// The lists. A drain takes them in this order: `unfinished`, calls that have a chunk, and need a
+  /// slot at most; from `first_batch` on, calls of which one grid does many, a list for each kind;
+  /// `needing_chunk`; `others`, continuations and all other calls.
   enum : unsigned { unfinished, needing_chunk, others, first_batch };
 
   run_status* status;

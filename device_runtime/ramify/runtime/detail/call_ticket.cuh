@@ -30,7 +30,7 @@ struct call_ticket {
     if (continuation == call_state::none) return slots == 0 ? void() : calls->release(slots);
     if (resume_continuation(*calls, continuation, trace)) {
       if (slots == 0) return;
-      calls->hold(1);  // of this grid, see the head of this file
+      calls->hold(1);  // of this grid, see call_state.cuh
       return calls->release(slots - 1);
     }
     atomicAdd(&calls->counts.kept_continuations, 1ull);
@@ -39,10 +39,11 @@ struct call_ticket {
   }
 
   /// Keeps the call, some grids of which could not be launched, with its chunk. A drain continues
-  /// it when the others are complete. Requires write_record_of_chunk().
+  /// it when the others are complete, and until then their slots are held. Requires
+  /// write_record_of_chunk().
   __device__ void keep_unfinished() const {
     calls->append(call_state::unfinished, calls->record_of_chunk(chunk));
-    calls->release(slots);
+    calls->hold(slots);
   }
 };
 

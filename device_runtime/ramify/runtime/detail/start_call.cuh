@@ -194,9 +194,9 @@ __device__ bool resume_call(call_state& calls, unsigned record, const typename C
   return resumed;
 }
 
-/// Continues a call that has a chunk, in a drain: ends it, or launches a grid that does the rest of
-/// it, after which the next drain ends it. Returns false, with nothing changed, if there is no
-/// slot.
+/// Continues a call that has a chunk, in a drain: ends it, or launches a grid that does what is
+/// left or a part of it. A later drain continues or ends the call. Returns false, with nothing
+/// changed, if there is no slot.
 template <class Call>
 __device__ bool resume_unfinished(call_state& calls, unsigned record,
                                   const typename Call::plan& plan, const trace_ticket& trace) {

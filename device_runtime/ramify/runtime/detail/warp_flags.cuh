@@ -4,17 +4,18 @@
 /// \file
 /// warp_flags: at most one lane of a warp launches at a time.
 ///
-/// If lanes of one warp launch different kernels at the same time, the GPU hangs (H100, CUDA 13.0):
-/// four lanes, in each of three branches at least one, hung it in every run; the same lanes in one
-/// branch, or in blocks of their own, in none. So lanes that are together launch one after another,
-/// and a lane that meets another one of its warp in a launch elsewhere launches nothing. No lane
-/// waits for a flag.
+/// If lanes of one warp launch different kernels at the same time, the GPU hangs (H100, CUDA 13.0).
+/// Four lanes in three branches hung it in every run. Four lanes in one branch, or in four blocks,
+/// never did. So lanes that are together launch one after another. A lane launches nothing if
+/// another lane of its warp is in a launch elsewhere. No lane waits for a flag.
 
 #include <ramify/runtime/buffer.cuh>
 
 namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 
-/// A flag for each warp that runs on the device.
+/// A flag for each warp that runs on the device, or for a few: then calls are kept without need.
+/// The flags are those of one arena, so lanes of a warp must not call by two arenas at the same
+/// time.
 struct warp_flags {
   static constexpr unsigned warps_of_multiprocessor = 64;  ///< a multiple of 32
   static constexpr unsigned multiprocessors = 256;         ///< a larger number shares flags
