@@ -45,7 +45,7 @@ namespace ramify::detail::amr::inline RAMIFY_BUILD {
 /// a corner's number is its side along axis a. Opposite corners are added first, so that a mirror
 /// image has the same sum bit by bit, and also a square with x and y exchanged.
 template <int corners, class Part>
-[[nodiscard]] __host__ __device__ auto sum_over_corners(Part part) {
+__host__ __device__ auto sum_over_corners(Part part) {
   static_assert(corners == 2 || corners == 4 || corners == 8);
   const auto pair = [&](int corner) { return part(corner) + part(corners - 1 - corner); };
   if constexpr (corners == 2) {

@@ -84,9 +84,7 @@ struct graph_program : runtime::chain_link {
   bool checks_graph = true;
   Search_ search{};
 
-  [[nodiscard]] __device__ auto visitor(const edge_frontier& from) const {
-    return search.visitor(*this, from);
-  }
+  __device__ auto visitor(const edge_frontier& from) const { return search.visitor(*this, from); }
   /// Returns the frontier of the next round.
   [[nodiscard]] __device__ edge_frontier frontier() const {
     const unsigned round = state->round;

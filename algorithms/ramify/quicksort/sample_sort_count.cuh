@@ -74,7 +74,7 @@ struct piece_counter {
   }
 
  private:
-  [[nodiscard]] __device__ auto* keys_from(position begin) const {
+  [[nodiscard]] __device__ const typename Context::key* keys_from(position begin) const {
     return context.buffers[piece.of.buffer].keys + begin;
   }
 

@@ -99,7 +99,7 @@ struct tree_call : call_of_rounds<Call> {
                                   "traverse");
   }
   template <class Plan>
-  [[nodiscard]] __device__ auto program(const Plan& p, const call_ticket& ticket) const {
+  __device__ auto program(const Plan& p, const call_ticket& ticket) const {
     const auto memory = of_call().memory_in(p, ticket);
     const auto& rounds = memory.rounds;
     using context = typename std::remove_cvref_t<decltype(memory)>::context;
