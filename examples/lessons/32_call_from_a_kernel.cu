@@ -3,11 +3,11 @@
 //
 // You will see   the medians of the readings of four sensors. A kernel groups mixed readings by
 //                sensor, calls a sort for each group, and another kernel takes the median of each
-//                sorted group. The host knows no size and waits once.
+//                sorted group. The host reads no size and waits once.
 // The rule       A kernel cannot wait, so a call does not wait either. What needs the results is
 //                the continuation, a kernel that runs once when the call is complete, or work that
 //                enters the stream after complete_async(). The host makes an arena beforehand: it
-//                owns launch slots (lesson 11), scratch memory, and a list of calls that find none.
+//                owns launch slots (lesson 11), scratch memory, and a list of calls without either.
 //                The kernels that follow in the stream do the calls of the list.
 // The pitfall    A call returns a status, and the caller must read it: started, kept, or refused.
 //                After `refused` nothing will happen, and the continuation will not run.
