@@ -10,6 +10,8 @@
 /// were kept are sorted by one grid. A call of more elements is a sample_sort, the only one that
 /// needs scratch memory. Its levels are the rounds of a chain_call.
 
+#include <ramify/quicksort/argument_types.cuh>
+#include <ramify/quicksort/order.cuh>
 #include <ramify/quicksort/sample_sort_sizes.cuh>
 #include <ramify/runtime/detail/chain_call.cuh>
 #include <ramify/runtime/kernel_calls.cuh>

@@ -7,6 +7,7 @@
 /// A sorting network compares the same pairs for any input. All array indices are therefore
 /// compile-time constants, and the compiler can keep the arrays in registers.
 
+#include <ramify/runtime/cuda.hpp>
 #include <ramify/runtime/no_value.hpp>
 #include <type_traits>
 

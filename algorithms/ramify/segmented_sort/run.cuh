@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <ramify/quicksort/config.hpp>
 #include <ramify/quicksort/order.cuh>
 #include <ramify/quicksort/sample_sort_sizes.cuh>
 #include <ramify/runtime/detail/launch_chain.cuh>
