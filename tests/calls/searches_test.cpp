@@ -12,7 +12,7 @@
 #include "../graph/graph_checks.cuh"
 #include "called_sorts.cuh"
 #include "exceptions.hpp"
-#include "failed_launches.hpp"
+#include "interrupted_calls.cuh"
 #include "schedules.hpp"
 
 namespace data = boost::unit_test::data;
@@ -264,23 +264,12 @@ BOOST_DATA_TEST_CASE(a_faulty_graph_writes_nothing_and_is_counted, data::make({3
 
 BOOST_AUTO_TEST_CASE(no_search_is_lost_after_any_failed_launch,
                      *boost::unit_test::precondition(on_the_executor)) {
-  for (const std::size_t limit : {std::size_t{128}, std::size_t{2048}}) {
-    const launch_limits limits({.pending_launches = limit});
-    const auto executor = cpu::current_executor_config();
-    const auto run = [&] {
-      const called_searches calls({kronecker(6, 8), path(60), star(50), grid_with_holes(8)}, 6);
-      call_arena arena(plans_for_graphs(100), {.chunks = 2, .kept_calls = 100});
-      const call_report report = expect_called_searches(calls, arena);
-      BOOST_TEST(report.refused == 0u);
-      return report;
-    };
-    const call_report usual = run();
-    const unsigned interrupted = count_interrupted(usual.child_grids + 5, executor, [&](auto) {
-      const call_report report = run();
-      return report.child_grids != usual.child_grids || report.kept != usual.kept;
-    });
-    BOOST_TEST(interrupted >= 20u);  // negative control: the failures did end launches
-  }
+  constexpr std::size_t limits[] = {128, 2048};
+  expect_no_call_lost(limits, 20, [&] {
+    const called_searches calls({kronecker(6, 8), path(60), star(50), grid_with_holes(8)}, 6);
+    call_arena arena(plans_for_graphs(100), {.chunks = 2, .kept_calls = 100});
+    return expect_called_searches(calls, arena);
+  });
 }
 
 BOOST_AUTO_TEST_CASE(every_schedule_does_all_searches,

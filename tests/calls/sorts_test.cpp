@@ -7,7 +7,7 @@
 #include <ramify/runtime/captured_graph.cuh>
 
 #include "called_sorts.cuh"
-#include "failed_launches.hpp"
+#include "interrupted_calls.cuh"
 #include "printing.hpp"
 #include "schedules.hpp"
 
@@ -268,24 +268,13 @@ BOOST_AUTO_TEST_CASE(a_call_of_more_elements_than_planned_is_refused) {
 
 BOOST_AUTO_TEST_CASE(no_call_is_lost_after_any_failed_launch,
                      *boost::unit_test::precondition(on_the_executor)) {
-  for (const std::size_t limit : {std::size_t{128}, std::size_t{2048}}) {
-    const launch_limits limits({.pending_launches = limit});
-    const auto lengths = mixed_lengths(20, 9'000, 6);
-    const auto executor = cpu::current_executor_config();
-    const auto run = [&] {
-      const called_sorts calls(lengths, 2);
-      call_arena arena(sorts(20'000), {.chunks = 2, .kept_calls = 100});
-      const call_report report = expect_called_sorts(calls, arena);
-      BOOST_TEST(report.refused == 0u);
-      return report;
-    };
-    const call_report usual = run();
-    const unsigned interrupted = count_interrupted(usual.child_grids + 5, executor, [&](auto) {
-      const call_report report = run();
-      return report.child_grids != usual.child_grids || report.kept != usual.kept;
-    });
-    BOOST_TEST(interrupted >= 20u);  // negative control: the failures did end launches
-  }
+  const auto lengths = mixed_lengths(20, 9'000, 6);
+  constexpr std::size_t limits[] = {128, 2048};
+  expect_no_call_lost(limits, 20, [&] {
+    const called_sorts calls(lengths, 2);
+    call_arena arena(sorts(20'000), {.chunks = 2, .kept_calls = 100});
+    return expect_called_sorts(calls, arena);
+  });
 }
 
 BOOST_AUTO_TEST_CASE(every_schedule_does_all_calls,

@@ -13,7 +13,7 @@
 #include "backend_under_test.hpp"
 #include "device_vectors.cuh"
 #include "effort.hpp"
-#include "failed_launches.hpp"
+#include "interrupted_calls.cuh"
 #include "schedules.hpp"
 #include "slot_checks.cuh"
 
@@ -101,22 +101,11 @@ call_report expect_values(Arena& arena, const std::vector<Work>& works, const va
 /// `make_arena` makes the arena for a run.
 template <class Work, class MakeArena>
 void expect_no_call_lost(const std::vector<Work>& works, const MakeArena& make_arena) {
-  for (const std::size_t limit : {std::size_t{32}, std::size_t{128}, std::size_t{2048}}) {
-    const launch_limits limits({.pending_launches = limit});
-    const auto executor = cpu::current_executor_config();
-    const auto run = [&] {
-      auto arena = make_arena();
-      const call_report report = expect_values(arena, works);
-      BOOST_TEST(report.refused == 0u);
-      return report;
-    };
-    const call_report usual = run();
-    const unsigned interrupted = count_interrupted(usual.child_grids + 5, executor, [&](auto) {
-      const call_report report = run();
-      return report.child_grids != usual.child_grids || report.kept != usual.kept;
-    });
-    BOOST_TEST(interrupted >= 5u);  // negative control: the failures did end launches
-  }
+  constexpr std::size_t limits[] = {32, 128, 2048};
+  expect_no_call_lost(limits, 5, [&] {
+    auto arena = make_arena();
+    return expect_values(arena, works);
+  });
 }
 
 /// Makes the calls with each of the executor's schedules, at three limits.
