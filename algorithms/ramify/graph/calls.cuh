@@ -57,7 +57,7 @@ namespace ramify::detail::graph::inline RAMIFY_BUILD {
 template <class T>
 struct bfs_call : runtime::chain_call<bfs_call<T>> {
   using plan = bfs_calls<T>;
-  using program = graph_program<breadth_first, false>;
+  using program_type = graph_program<breadth_first, false>;
   using ticket_type = runtime::call_ticket;
   static constexpr unsigned nested_grids = 6;
 
@@ -75,30 +75,21 @@ struct bfs_call : runtime::chain_call<bfs_call<T>> {
 
   __device__ void write_state(const plan& p, const ticket_type& ticket) const {
     clear_state(ticket);
-    const program search = linked(p, ticket);
+    const program_type search = program(p, ticket);
     breadth_first::state& state = *search.state;
     state = p.first_state();
     state.vertices = static_cast<unsigned>(graph.vertices);
     state.edges = graph.edges;
     search.search.begin(state);
   }
-  [[nodiscard]] __device__ bool is_complete(const plan& p, const ticket_type& ticket) const {
-    const program search = linked(p, ticket);
-    return search.finished(*search.state);
-  }
   [[nodiscard]] __device__ bool is_faulty(const plan& p, const ticket_type& ticket) const {
-    return linked(p, ticket).state->faults.any();
+    return program(p, ticket).state->faults.any();
   }
-  __device__ void launch_due(const plan& p, const ticket_type& ticket, const char* kernel) const {
-    launch_round_of_call(linked(p, ticket), kernel);
-  }
-
- private:
-  [[nodiscard]] __device__ program linked(const plan& p, const ticket_type& ticket) const {
+  [[nodiscard]] __device__ program_type program(const plan& p, const ticket_type& ticket) const {
     memory_layout layout(ticket.scratch());
     layout.take<runtime::chain_call_state>(1);
     const graph_memory<breadth_first> parts(layout, graph.vertices, p.strategy(), p.search());
-    program made;
+    program_type made;
     made.state = parts.state;
     made.out = {graph.offsets, graph.targets};
     made.in = {graph.in_offsets, graph.in_sources};
@@ -150,7 +141,7 @@ class bfs_calls {
 
   /// Asks the current device for the sizes of kernels. The constructor of a call_arena calls it.
   /// \throws cuda_error
-  void prepare() { max_blocks_ = detail::graph::max_blocks_of<typename call::program>(); }
+  void prepare() { max_blocks_ = detail::graph::max_blocks_of<typename call::program_type>(); }
 
   /// Returns the scratch memory of any call, in bytes.
   [[nodiscard]] std::size_t scratch_bytes() const {

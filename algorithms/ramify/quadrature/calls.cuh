@@ -7,7 +7,7 @@
 ///
 /// The first grid of a call is one block, which does the small rounds (rounds.cuh). Most smooth
 /// integrands converge in them, so that the call is this grid. Otherwise the rounds follow as in a
-/// quadrature that the host starts (call_of_rounds.cuh).
+/// quadrature that the host starts (chain_call.cuh).
 
 #include <cfloat>
 #include <cmath>
@@ -16,7 +16,7 @@
 #include <ramify/quadrature/argument_types.cuh>
 #include <ramify/quadrature/domain.cuh>
 #include <ramify/quadrature/rounds.cuh>
-#include <ramify/runtime/detail/call_of_rounds.cuh>
+#include <ramify/runtime/detail/chain_call.cuh>
 #include <ramify/runtime/kernel_calls.cuh>
 
 namespace ramify::inline RAMIFY_BUILD {
@@ -36,16 +36,15 @@ __global__ void begin_quadrature_call(Call call, call_ticket ticket,
 template <unsigned d>
 struct quadrature_call_memory {
   __host__ __device__ quadrature_call_memory(memory_layout& layout, std::size_t regions)
-      : chain(layout), rounds(layout, regions) {}
+      : chain(layout.take<chain_call_state>(1)), rounds(layout, regions) {}
 
-  called_chain chain;
+  chain_call_state* chain;
   round_memory<d> rounds;
 };
 
-/// A quadrature that a kernel has called. start_call.cuh and call_of_rounds.cuh describe its
-/// members.
+/// A quadrature that a kernel has called. chain_call.cuh describes its members.
 template <unsigned d, class Integrand>
-struct quadrature_call : call_of_rounds<quadrature_call<d, Integrand>> {
+struct quadrature_call : chain_call<quadrature_call<d, Integrand>> {
   using plan = quadrature_calls<d, Integrand>;
   using program_type = quadrature_program<d, Integrand>;
 
@@ -89,16 +88,18 @@ struct quadrature_call : call_of_rounds<quadrature_call<d, Integrand>> {
     memory_layout layout(ticket.scratch());
     const quadrature_call_memory<d> memory(layout, p.regions());
     const length_units<d> units = units_of(box);
-    return {memory.chain.link(ticket),
-            memory.rounds,
-            f,
-            std::scalbn(options.absolute_tolerance, -exponent_of(units)),
-            options.relative_tolerance,
-            options.min_evaluations,
-            evaluations_of(p),
-            box,
-            units,
-            {}};
+    program_type made{{},
+                      memory.rounds,
+                      f,
+                      std::scalbn(options.absolute_tolerance, -exponent_of(units)),
+                      options.relative_tolerance,
+                      options.min_evaluations,
+                      evaluations_of(p),
+                      box,
+                      units,
+                      {}};
+    link_to_call(made, ticket);
+    return made;
   }
 
   __device__ void write_result(const plan& p, const call_ticket& ticket) const {

@@ -128,24 +128,16 @@ struct sort_call : chain_call<sort_call<Key, Value, Compare>> {
     clear_state(ticket);
     write_first_state(program(p, ticket));
   }
-  [[nodiscard]] __device__ bool is_complete(const plan& p, const call_ticket& ticket) const {
-    const context sort = program(p, ticket);
-    return sort.finished(*sort.state);
-  }
-  __device__ void launch_due(const plan& p, const call_ticket& ticket, const char* kernel) const {
-    launch_round_of_call(program(p, ticket), kernel);
-  }
-
- private:
-  [[nodiscard]] __device__ unsigned kind_of(const plan& p) const {
-    return n <= capacity(p, leaf) ? leaf : n <= capacity(p, long_leaf) ? long_leaf : levels;
-  }
-
   [[nodiscard]] __device__ context program(const plan& p, const call_ticket& ticket) const {
     memory_layout layout(ticket.scratch());
     layout.take<chain_call_state>(1);
     const sort_call_memory<context> memory(layout, n, p.sizes());
     return memory.program(data, {compare}, ticket);
+  }
+
+ private:
+  [[nodiscard]] __device__ unsigned kind_of(const plan& p) const {
+    return n <= capacity(p, leaf) ? leaf : n <= capacity(p, long_leaf) ? long_leaf : levels;
   }
 };
 

@@ -5,11 +5,11 @@
 /// Work-sharing traversals that kernels call: what calls of traverse() and of fork_join() share.
 ///
 /// The first grid of a call is one block. It clears the memory of the rounds, and visits the root.
-/// The rounds follow as in a traversal that the host starts (work_sharing.cuh,
-/// call_of_rounds.cuh), with the blocks of the plan instead of those of the device.
+/// The rounds follow as in a traversal that the host starts (work_sharing.cuh), with the blocks of
+/// the plan instead of those of the device.
 
 #include <ramify/runtime/detail/arguments.hpp>
-#include <ramify/runtime/detail/call_of_rounds.cuh>
+#include <ramify/runtime/detail/chain_call.cuh>
 #include <ramify/runtime/kernel_calls.cuh>
 #include <ramify/traverse/work_sharing_memory.cuh>
 
@@ -32,9 +32,9 @@ struct tree_call_memory {
   using context = Context;
 
   __host__ __device__ tree_call_memory(memory_layout& layout, const work_sharing_sizes& sizes)
-      : chain(layout), rounds(layout, sizes) {}
+      : chain(layout.take<runtime::chain_call_state>(1)), rounds(layout, sizes) {}
 
-  called_chain chain;
+  runtime::chain_call_state* chain;
   work_sharing_memory<Context> rounds;
 };
 
@@ -73,7 +73,7 @@ template <class Call>
 __global__ void begin_tree_call(Call call, call_ticket ticket, const typename Call::plan* plan);
 
 /// The base of calls that traverse a tree. A call has these members, beside those that
-/// call_of_rounds.cuh describes:
+/// chain_call.cuh describes:
 ///
 ///     using plan = ...;                      // derived from tree_plan
 ///     using memory = ...;                    // a tree_call_memory, or derived from it
@@ -82,7 +82,7 @@ __global__ void begin_tree_call(Call call, call_ticket ticket, const typename Ca
 ///     void clear(const memory&) const;       // optional: one thread calls it before all visits
 ///     node_type root() const;
 template <class Call>
-struct tree_call : call_of_rounds<Call> {
+struct tree_call : chain_call<Call> {
   template <class Plan>
   [[nodiscard]] __device__ __forceinline__ bool fits(const Plan&) const {
     return true;
@@ -103,15 +103,17 @@ struct tree_call : call_of_rounds<Call> {
     const auto memory = of_call().memory_in(p, ticket);
     const auto& rounds = memory.rounds;
     using context = typename std::remove_cvref_t<decltype(memory)>::context;
-    return context{memory.chain.link(ticket),
-                   {rounds.lists[0], rounds.lists[1]},
-                   rounds.state,
-                   rounds.totals,
-                   p.sizes(),
-                   rounds.boxes,
-                   0,
-                   false,
-                   of_call().tree(memory)};
+    context made{{},
+                 {rounds.lists[0], rounds.lists[1]},
+                 rounds.state,
+                 rounds.totals,
+                 p.sizes(),
+                 rounds.boxes,
+                 0,
+                 false,
+                 of_call().tree(memory)};
+    link_to_call(made, ticket);
+    return made;
   }
 
  protected:

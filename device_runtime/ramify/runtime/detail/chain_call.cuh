@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// Calls from kernels whose work is a sequence of rounds of launch chains. A family describes only
-/// what the rounds are:
+/// Calls from kernels whose work is rounds of launch chains. A family describes only the rounds:
 ///
 ///     struct call : detail::chain_call<call> {   // members as in start_call.cuh, and
 ///       static constexpr unsigned nested_grids;   grids of the call that are nested, if there are
@@ -11,14 +10,14 @@
 ///       bool fits(const plan&) const;
 ///       bool is_empty() const;                    true: the call has no work
 ///       void write_state(const plan&, const call_ticket&) const;
-///       bool is_complete(const plan&, const call_ticket&) const;
-///       bool is_faulty(const plan&, const call_ticket&) const;    optional: of a complete call
-///       void launch_due(const plan&, const call_ticket&, const char* kernel) const;
+///       Program program(const plan&, const call_ticket&) const;
+///       bool is_faulty(const plan&, const call_ticket&) const;     optional: of a complete call
+///       void write_result(const plan&, const call_ticket&) const;  optional: of a complete call
 ///     };
 ///
 /// The scratch memory of the call begins with a chain_call_state, which write_state() clears by
-/// clear_state(). All programs of the call are linked to it by link_to_call(), and launch_due()
-/// launches by launch_round_of_call().
+/// clear_state(). link_to_call() makes the program a chain of the call. A call of several chains
+/// has is_complete() and launch_due() instead of program(), and launches by launch_round_of_call().
 ///
 /// Rounds     drive_call() launches the due round, and after it itself. The last block of a round
 ///            launches the next round of its chain, until the slots of the call are in use.
@@ -26,6 +25,11 @@
 ///            all slots of the call are free but its own.
 /// Failure    drive_call() keeps a call in which a launch failed. Drains continue it. A drain
 ///            launches one round at a time, which needs one slot.
+///
+/// The first grid of a call is drive_call(), or a block that usually does the whole call. A call
+/// with such a block has its own needs(), one slot and a chunk, and its own start(). It has no
+/// is_empty() and no write_state(): the block ends the call, or it writes the first state and its
+/// thread 0 calls continue_in_rounds().
 
 #include <ramify/runtime/detail/chain_link.cuh>
 #include <ramify/runtime/detail/start_call.cuh>
@@ -104,6 +108,17 @@ struct chain_call {
         ramify::launch(drive_call<Call>, {1, 1}, fire_and_forget(), self(), ticket, &plan, true);
     return ticket.calls->conclude(first, "start_call");
   }
+  template <class Plan>
+  [[nodiscard]] __device__ bool is_complete(const Plan& plan, const call_ticket& ticket) const {
+    const auto program = self().program(plan, ticket);
+    return program.finished(*program.state);
+  }
+  /// Launches the due round.
+  template <class Plan>
+  __device__ void launch_due(const Plan& plan, const call_ticket& ticket,
+                             const char* kernel) const {
+    launch_round_of_call(self().program(plan, ticket), kernel);
+  }
   /// Launches the due round in a drain.
   template <class Plan>
   [[nodiscard]] __device__ bool launch_rest(const Plan& plan, const call_ticket& ticket) const {
@@ -118,6 +133,9 @@ struct chain_call {
     if constexpr (requires { self().is_faulty(plan, ticket); }) {
       if (self().is_faulty(plan, ticket)) atomicAdd(&ticket.calls->counts.faulty, 1ull);
     }
+    if constexpr (requires { self().write_result(plan, ticket); }) {
+      self().write_result(plan, ticket);
+    }
     ticket.end();
   }
 
@@ -127,8 +145,18 @@ struct chain_call {
   }
 };
 
-/// Launches the due round of a call and, after it, itself. Ends a call that is complete. `begins`
-/// is true in the first grid of a call. Launched with one thread.
+/// Launches the due round of a call and, after it, drive_call(). One thread calls it.
+template <class Call>
+__device__ void launch_rounds(const Call& call, const typename Call::plan& plan,
+                              const call_ticket& ticket, const char* kernel) {
+  call.launch_due(plan, ticket, kernel);
+  // Join: a tail launch begins when this grid and all that it launched is complete.
+  const auto next = launch(drive_call<Call>, {1, 1}, tail_launch(), call, ticket, &plan, false);
+  if (!ticket.calls->conclude(next, kernel)) ticket.keep_unfinished();
+}
+
+/// Ends a call that is complete, or launches its due round. `begins` is true in the first grid of a
+/// call. Launched with one thread.
 template <class Call>
 __global__ void drive_call(Call call, call_ticket ticket, const typename Call::plan* plan,
                            bool begins) {
@@ -136,16 +164,30 @@ __global__ void drive_call(Call call, call_ticket ticket, const typename Call::p
   if (begins) {
     // What a drain needs, if launches fail.
     write_record_of_chunk(call, ticket);
-    call.write_state(*plan, ticket);
+    if constexpr (requires { call.write_state(*plan, ticket); }) call.write_state(*plan, ticket);
   } else if (call.is_complete(*plan, ticket)) {
     return call.end(*plan, ticket);
   } else if (state_of(ticket).progress.stopped != 0) {
     return ticket.keep_unfinished();
   }
-  call.launch_due(*plan, ticket, __func__);
-  // Join: a tail launch begins when this grid and all that it launched is complete.
-  const auto again = launch(drive_call<Call>, {1, 1}, tail_launch(), call, ticket, plan, false);
-  if (!ticket.calls->conclude(again, __func__)) ticket.keep_unfinished();
+  launch_rounds(call, *plan, ticket, __func__);
+}
+
+/// Continues a call after its first grid, a block that has written the state of the program. Thread
+/// 0 of the block calls it, after a barrier.
+template <class Call>
+__device__ void continue_in_rounds(const Call& call, const typename Call::plan& plan,
+                                   call_ticket ticket) {
+  write_record_of_chunk(call, ticket);
+  clear_state(ticket);
+  // Slots for drive_call() and for some rounds. Rounds after them follow the next drive_call().
+  constexpr unsigned most = 9;
+  constexpr unsigned least = 2;
+  for (unsigned more = most; more >= least && ticket.slots == 1; more /= 2) {
+    if (ticket.calls->acquire(more)) ticket.slots += more;
+  }
+  if (ticket.slots == 1) return ticket.keep_unfinished();
+  launch_rounds(call, plan, ticket, __func__);
 }
 
 }  // namespace ramify::detail::runtime::inline RAMIFY_BUILD

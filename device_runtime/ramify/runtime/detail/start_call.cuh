@@ -29,8 +29,8 @@
 ///     };
 ///
 /// A call that needs scratch memory also has these members. With them a drain does what is left of
-/// a call whose grids could not be launched. chain_call.cuh and call_of_rounds.cuh have them for
-/// calls whose grids are rounds of launch chains.
+/// a call whose grids could not be launched. chain_call.cuh has them for calls whose grids are the
+/// rounds of launch chains.
 ///
 ///     bool is_complete(const plan&, const call_ticket&) const;
 ///     void end(const plan&, const call_ticket&) const;           ends a complete call
