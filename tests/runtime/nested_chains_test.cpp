@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Launch chains whose rounds contain a recursion of tasks, and chains that a kernel starts.
+// Launch chains whose rounds contain a recursion of tasks.
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
@@ -16,9 +16,6 @@ namespace data = boost::unit_test::data;
 
 namespace tests::inline RAMIFY_BUILD {
 namespace chains {
-
-// ---- tasks: a recursion that a round contains
-// ----------------------------------------------------
 
 struct recursive_state {
   unsigned done;
@@ -110,28 +107,6 @@ run_report expect_recursion(route taken, std::size_t limit) {
   return control.report();
 }
 
-// ---- a chain that a kernel starts ---------------------------------------------------------------
-
-struct continuation {
-  by_last_block of;
-  unsigned* seen_done;
-  unsigned* times;
-  trace_ticket trace;
-  __host__ __device__ static auto kernel();
-};
-__global__ void continue_after(continuation after) {
-  const traced here(after.trace, __func__);
-  *after.seen_done = after.of.state->done;
-  ++*after.times;
-}
-__host__ __device__ auto continuation::kernel() { return continue_after; }
-
-__global__ void start_from_kernel(by_last_block program, continuation after, unsigned* started) {
-  const traced here(program.trace, __func__);
-  *program.state = {0, width};
-  *started = start_chain(program, after, __func__) ? 1 : 0;
-}
-
 }  // namespace chains
 }  // namespace tests::inline RAMIFY_BUILD
 
@@ -164,26 +139,5 @@ BOOST_AUTO_TEST_CASE(every_schedule_gives_the_same_order,
     expect_recursion(ramify::route::device, 2048);
   }
 }
-
-#if RAMIFY_DEVICE_LAUNCH
-BOOST_AUTO_TEST_CASE(a_kernel_starts_a_chain_and_its_continuation_runs_after_it) {
-  for (const std::size_t limit : {std::size_t{160}, std::size_t{2048}}) {
-    const launch_limits limits({.pending_launches = limit});
-    fixture<by_last_block> memory({.limit = limit});
-    const auto seen = zeros<unsigned>(3);
-    const by_last_block& program = memory.chain.program();
-    const continuation after{program, seen.data(), seen.data() + 1, {}};
-    check(launch(start_from_kernel, {1, 1}, nullptr, program, after, seen.data() + 2).code(),
-          "launching");
-    memory.chain.finish();
-    BOOST_TEST(memory.ran(1, true));
-    const auto values = download(seen);
-    BOOST_TEST(values[2] == 1u);
-    BOOST_TEST(values[1] == 1u);
-    if (limit == 2048) BOOST_TEST(values[0] == rounds);
-    BOOST_TEST(slots_in_use() == 0u);
-  }
-}
-#endif
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -181,44 +181,6 @@ __global__ void drive_chain(Program program) {
   }
 }
 
-/// Launches a chain and, when it is complete, a continuation kernel. Launched with one thread.
-template <class Program, class Continuation>
-__global__ void run_chain_then(Program program, Continuation continuation) {
-  const traced here(program.trace, __func__);
-  // Join: tail launches run one after another, each when all nested in the one before is complete.
-  const auto driver = launch(drive_chain<Program>, {1, 1}, tail_launch(), program);
-  const auto after = launch(Continuation::kernel(), {1, 1}, tail_launch(), continuation);
-  program.status->count_children((driver ? 1 : 0) + (after ? 1 : 0), 1);
-  if (driver && after) return;
-  program.progress->stopped = 1;
-  program.status->record_failure(driver ? after.code() : driver.code(), __func__, 0);
-}
-
-/// Starts a chain from a kernel; one thread calls it. Returns false and launches nothing if there
-/// are not enough launch slots or if the launch fails.
-///
-/// The chain begins at the round that is due in the program's state. When it is complete, the
-/// kernel Continuation::kernel() runs once with `continuation` as its argument, in one thread. If
-/// the chain runs out of launch slots before it is complete, or a launch fails, progress->stopped
-/// is 1 when the continuation runs.
-template <class Program, class Continuation>
-[[nodiscard]] __device__ bool start_chain(const Program& program, const Continuation& continuation,
-                                          const char* kernel) {
-  constexpr unsigned slots = 3;  // of run_chain_then(), the driver and the continuation
-  if (!program.slots.acquire(*program.status, slots)) return false;
-  program.progress->held += slots;
-  const auto started = launch(run_chain_then<Program, Continuation>, {1, 1}, fire_and_forget(),
-                              program, continuation);
-  if (started) {
-    program.status->count_children(1, 1);
-    return true;
-  }
-  program.progress->held -= slots;
-  program.slots.release(slots);
-  program.status->record_failure(started.code(), kernel, 0);
-  return false;
-}
-
 /// Writes the state of a chain. Launched with one thread.
 template <class State>
 __global__ void write_chain_state(State* to, State state, trace_ticket trace) {
