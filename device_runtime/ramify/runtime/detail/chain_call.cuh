@@ -127,15 +127,19 @@ struct chain_call {
     self().launch_due(plan, ticket, "drain_calls");
     return progress.stopped == 0;
   }
+  /// The default of a call whose grids write its results.
+  template <class Plan>
+  __device__ void write_result(const Plan&, const call_ticket&) const {}
+  /// The default of a call whose input cannot be faulty.
+  template <class Plan>
+  [[nodiscard]] __device__ bool is_faulty(const Plan&, const call_ticket&) const {
+    return false;
+  }
   /// Ends the call, which is complete.
   template <class Plan>
   __device__ void end(const Plan& plan, const call_ticket& ticket) const {
-    if constexpr (requires { self().is_faulty(plan, ticket); }) {
-      if (self().is_faulty(plan, ticket)) atomicAdd(&ticket.calls->counts.faulty, 1ull);
-    }
-    if constexpr (requires { self().write_result(plan, ticket); }) {
-      self().write_result(plan, ticket);
-    }
+    if (self().is_faulty(plan, ticket)) atomicAdd(&ticket.calls->counts.faulty, 1ull);
+    self().write_result(plan, ticket);
     ticket.end();
   }
 
