@@ -74,6 +74,7 @@ std::vector<async_call> calls_of_all_families(const arrays& a) {
         return segmented_sort_pairs_async(a.keys.data(), a.values.data(), n, a.offsets.data(),
                                           a.offsets.data() + 1, n, ascending{}, env);
       });
+  all.back().has_loop = false;
   for (const auto strategy : all_choices<traverse_strategy>()) {
     const traverse_options options{.strategy = strategy};
     add("traverse, " + std::string(to_string(strategy)),

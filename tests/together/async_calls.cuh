@@ -82,6 +82,7 @@ struct async_call {
   std::size_t scratch_bytes;  ///< of handed-in memory; 0: the call takes none
   std::function<any_run(const environment&)> start;
   bool has_route = true;  ///< false: the call has nothing to launch from a kernel
+  bool has_loop = true;   ///< false: a graph of the flat route has all rounds, and no loop
 };
 
 /// Returns the calls of all families. `a` must outlive them.
