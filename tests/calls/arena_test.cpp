@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// call_arena: its slots, its memory, its errors; what is kept is done in the stream; index_pool.
+// call_arena: its slots, its memory; what is kept is done in the stream; index_pool.
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
@@ -195,66 +195,6 @@ BOOST_DATA_TEST_CASE(a_trace_has_the_grids_of_all_calls, data::make({32, 2048}),
   BOOST_TEST(by_caller <= report.started);
   BOOST_TEST(by_caller > 0u);
   BOOST_TEST((limit == 32 || by_caller + 4 > report.started));
-}
-#endif
-
-// ---- errors -------------------------------------------------------------------------------------
-
-namespace {
-
-__global__ void call_with_shape(key* keys, call_log* log, unsigned threads,
-                                sort_environment calls) {
-  log->status = 1 + static_cast<unsigned>(ramify::quicksort(
-                        keys, 10, ascending{},
-                        calls.then(check_range<key>, {1, threads}, keys, std::size_t{10}, log)));
-}
-#if !RAMIFY_ON_CUDA
-__global__ void call_with_local_argument(key* keys, sort_environment calls) {
-  call_log log{};
-  static_cast<void>(ramify::quicksort(
-      keys, 10, ascending{}, calls.then(check_range<key>, {1, 1}, keys, std::size_t{10}, &log)));
-}
-__global__ void call_with_shared_keys(sort_environment calls) {
-  static_cast<void>(ramify::quicksort(&dynamic_shared<key>(), 10, ascending{}, calls));
-}
-#endif
-
-}  // namespace
-
-BOOST_AUTO_TEST_CASE(a_launch_with_an_impossible_shape_is_reported) {
-  call_arena arena(sorts(1'000));
-  const called_sorts calls({10}, 1);
-  const auto call = [&](unsigned threads) {
-    check(launch(call_with_shape, {1, 1}, nullptr, calls.keys.data(), calls.logs.data(), threads,
-                 arena.environment())
-              .code(),
-          "launching");
-    arena.complete_async();
-  };
-  call(2'000);
-  BOOST_CHECK_EXCEPTION(arena.get(), device_launch_error, names("continuation"));
-  call(32);  // the arena is empty again
-  BOOST_TEST(arena.get().started == 1u);
-  calls.check_all();
-}
-
-#if !RAMIFY_ON_CUDA
-BOOST_AUTO_TEST_CASE(arguments_in_memory_of_the_caller_break_a_rule) {
-  // Also if the call is kept, when no launch by the calling kernel would check them.
-  for (const std::size_t limit : {std::size_t{32}, std::size_t{2048}}) {
-    const launch_limits limits({.pending_launches = limit});
-    call_arena arena(sorts(1'000));
-    const called_sorts calls({10}, 1);
-    const auto broken = [](cpu::rule rule) {
-      return [rule](const cpu::rule_violation& e) { return e.broken() == rule; };
-    };
-    BOOST_CHECK_EXCEPTION(static_cast<void>(launch(call_with_local_argument, {1, 1}, nullptr,
-                                                   calls.keys.data(), arena.environment())),
-                          cpu::rule_violation, broken(cpu::rule::local_pointer));
-    BOOST_CHECK_EXCEPTION(
-        static_cast<void>(launch(call_with_shared_keys, {1, 1, 100}, nullptr, arena.environment())),
-        cpu::rule_violation, broken(cpu::rule::shared_pointer));
-  }
 }
 #endif
 

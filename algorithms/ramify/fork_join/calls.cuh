@@ -85,6 +85,7 @@ class fork_join_calls : public detail::traverse::tree_plan<detail::traverse::wor
 
  public:
   using call = detail::fork_join::fork_join_call<Node, Problem>;
+  static constexpr const char* name = "fork_join";
 
   /// Plans calls whose trees have up to `max_nodes` nodes each, and whose grids have up to `blocks`
   /// blocks, as in traverse_calls. Each call has scratch memory for all nodes.

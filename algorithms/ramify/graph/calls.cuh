@@ -121,7 +121,7 @@ class bfs_calls {
 
  public:
   using call = detail::graph::bfs_call<T>;
-
+  static constexpr const char* name = "breadth_first_search";
   static constexpr unsigned batches = 0;
 
   /// Plans calls of graphs of up to `max_vertices` vertices. Calls of more are refused.

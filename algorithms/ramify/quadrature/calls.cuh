@@ -78,10 +78,9 @@ struct quadrature_call : chain_call<quadrature_call<d, Integrand>> {
 
   [[nodiscard]] __device__ __forceinline__ bool start(const plan& p,
                                                       const call_ticket& ticket) const {
-    return ticket.calls->conclude(
-        ramify::launch(begin_quadrature_call<quadrature_call>, {1, small_threads},
-                       fire_and_forget(), *this, ticket, &p),
-        "quadrature");
+    return ticket.conclude(ramify::launch(begin_quadrature_call<quadrature_call>,
+                                          {1, small_threads}, fire_and_forget(), *this, ticket, &p),
+                           "begin_quadrature_call");
   }
 
   [[nodiscard]] __device__ program_type program(const plan& p, const call_ticket& ticket) const {
@@ -153,7 +152,7 @@ __global__ void __maxnreg__(max_registers(small_threads))
   __syncthreads();
   if (threadIdx.x != 0) return;
   *program.state = now;
-  if (!program.finished(now)) return continue_in_rounds(call, *plan, ticket);
+  if (!program.finished(now)) return continue_in_rounds(call, *plan, ticket, __func__);
   call.write_result(program);
   ticket.end();
 }
@@ -171,6 +170,7 @@ class quadrature_calls {
 
  public:
   using call = detail::quadrature::quadrature_call<d, Integrand>;
+  static constexpr const char* name = "quadrature";
   static constexpr unsigned batches = 0;
 
   /// Plans calls that evaluate up to `max_evaluations` points each.

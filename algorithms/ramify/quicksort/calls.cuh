@@ -109,9 +109,9 @@ struct sort_call : chain_call<sort_call<Key, Value, Compare>> {
                                                               const call_batch& batch) const {
     const auto launch_kind = [&]<class Sorter>(const Sorter*) {
       const launch_shape shape(blocks, Sorter::threads_of_team, Sorter::bytes(max));
-      return ticket.calls->conclude(ramify::launch(sort_in_block<Sorter, sort_call>, shape,
-                                                   fire_and_forget(), *this, ticket, batch, max),
-                                    "quicksort");
+      return ticket.conclude(ramify::launch(sort_in_block<Sorter, sort_call>, shape,
+                                            fire_and_forget(), *this, ticket, batch, max),
+                             "sort_in_block");
     };
     return kind == leaf ? launch_kind(static_cast<const leaf_sorter*>(nullptr))
                         : launch_kind(static_cast<const long_leaf_sorter*>(nullptr));
@@ -181,6 +181,8 @@ template <class Key, class Value, class Compare>
 class quicksort_calls {
  public:
   using call = detail::quicksort::sort_call<Key, Value, Compare>;
+  static constexpr const char* name =
+      std::is_same_v<Value, no_value> ? "quicksort" : "quicksort_pairs";
 
   /// The kinds of calls of which one grid does many.
   static constexpr unsigned batches = 2;

@@ -154,7 +154,7 @@ struct tree_call : runtime::chain_call<tree_call<T, Combine>> {
     programs& all = programs_of(ticket);
     link_to_call(all.tour, ticket);
     unsigned& step = state_of(ticket).step;
-    if (step == making_edges) return make_edges(all, ticket, kernel);
+    if (step == making_edges) return make_edges(all, ticket);
     if (step == sorting) {
       link_to_call(all.sort, ticket);
       if (is_small(all.sort)) all.sort.slots = {};  // one grid sorts a small root
@@ -195,11 +195,10 @@ struct tree_call : runtime::chain_call<tree_call<T, Combine>> {
   }
 
   /// Launches the grid that makes the edges, and makes their sort due.
-  __device__ void make_edges(const programs& all, const ticket_type& ticket,
-                             const char* kernel) const {
+  __device__ void make_edges(const programs& all, const ticket_type& ticket) const {
     const auto launched = ramify::launch(make_edges_from_parents<tour_program>, grid_over(nodes),
                                          fire_and_forget(), all.tour);
-    if (ticket.calls->conclude(launched, kernel)) {
+    if (ticket.conclude(launched, "make_edges_from_parents")) {
       write_first_state(all.sort);
       state_of(ticket).step = sorting;
     } else {
@@ -220,6 +219,7 @@ class rooted_tree_calls {
 
  public:
   using call = detail::rooted_tree::tree_call<T, Combine>;
+  static constexpr const char* name = "rooted_tree";
   static constexpr unsigned batches = 0;
 
   /// Plans calls of up to `max_nodes` nodes. Calls of more are refused.

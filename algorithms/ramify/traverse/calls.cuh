@@ -61,6 +61,7 @@ class traverse_calls : public detail::traverse::tree_plan<detail::traverse::work
 
  public:
   using call = detail::traverse::traverse_call<Node, Expand, Visit, Reduce, Value>;
+  static constexpr const char* name = "traverse";
 
   /// Plans calls whose grids have up to `blocks` blocks, one for each multiprocessor. Each call
   /// has scratch memory for the stacks of so many blocks: some 400 KB a block.

@@ -94,9 +94,9 @@ struct tree_call : chain_call<Call> {
   template <class Plan>
   [[nodiscard]] __device__ __forceinline__ bool start(const Plan& p,
                                                       const call_ticket& ticket) const {
-    return ticket.calls->conclude(ramify::launch(begin_tree_call<Call>, {1, total_threads},
-                                                 fire_and_forget(), of_call(), ticket, &p),
-                                  "traverse");
+    return ticket.conclude(ramify::launch(begin_tree_call<Call>, {1, total_threads},
+                                          fire_and_forget(), of_call(), ticket, &p),
+                           "begin_tree_call");
   }
   template <class Plan>
   __device__ auto program(const Plan& p, const call_ticket& ticket) const {
@@ -145,7 +145,8 @@ __global__ void __launch_bounds__(total_threads)
   __threadfence();
   __syncthreads();
   if (threadIdx.x != 0) return;
-  if (visit_root(program, call.root(), shared)) return continue_in_rounds(call, *plan, ticket);
+  if (visit_root(program, call.root(), shared))
+    return continue_in_rounds(call, *plan, ticket, __func__);
   call.end(*plan, ticket);
 }
 

@@ -45,6 +45,9 @@ struct executor_config {
   /// If not 0: the number of the launch from a kernel, counted from 1 since the configuration was
   /// set, that fails with cudaErrorLaunchPendingCountExceeded. For tests.
   std::uint64_t failing_launch = 0;
+  /// Whether all launches from kernels after failing_launch fail too, as on a GPU whose
+  /// pending-launch pool stays full. For tests.
+  bool pool_stays_full = false;
   /// If not 0: the number of the CUDA call of the host, counted from 1 since the configuration was
   /// set, that fails with cudaErrorUnknown. Launches are calls; calls that free or destroy are not
   /// counted. For tests.

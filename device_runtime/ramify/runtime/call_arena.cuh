@@ -25,14 +25,16 @@
 ///                recorded an error, which get() throws. The arena must exist as long as the graph
 ///                may be launched, and must be made before the capture.
 /// Completion     Work that enters the stream after complete_async() sees the results of all calls,
-///                also of those that continuations made. One case is left to get(): three launches
-///                in a row, in a graph two, failed in the kernels that do what was kept, because
-///                other users of the pending-launch pool have exhausted it.
+///                also of those that continuations made. One case is left to get(): launches
+///                failed again and again in the kernels that do what was kept, because other users
+///                of the pending-launch pool have exhausted it. If none succeeds for half a second,
+///                get() throws.
 
 #include <ramify/runtime/detail/requirements.hpp>
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <ramify/runtime/kernel_calls.cuh>
@@ -41,6 +43,7 @@
 #include <ramify/runtime/run_setup.cuh>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 
 namespace ramify {
@@ -204,9 +207,9 @@ class call_arena {
     // kernel.
     constexpr int drains = 3;
     for (int i = 0; i < drains; ++i) {
-      control_.launched(
-          launch(detail::drain_calls<Plans>, {1, 1}, stream, env.calls, env.plans, env.trace),
-          "launching the grids that do kept calls");
+      control_.launched(launch(detail::drain_calls<Plans>, {1, 1}, stream, env.calls, env.plans,
+                               env.trace, false),
+                        "launching the grids that do kept calls");
     }
   }
   /// Overload for the stream of the arena's environment.
@@ -215,19 +218,23 @@ class call_arena {
   /// Waits for the stream of the environment, with which the streams of all kernels that call must
   /// be ordered, does what is left, and reports.
   /// \throws device_launch_error for the first launch in a kernel that failed, other than for want
-  ///         of a place in the pending-launch pool: then calls may be incomplete, and the arena is
-  ///         empty again; std::logic_error while the stream is being captured, and after
-  ///         cudaDeviceReset(); cuda_error
+  ///         of a place in the pending-launch pool, and if there is no place for half a second:
+  ///         then calls are incomplete, and the arena is empty again; std::logic_error while the
+  ///         stream is being captured, and after cudaDeviceReset(); cuda_error
   call_report get() {
     const phase_range range("call_arena: get");
     const device_scope here(choices_.device);
     detail::require_not_captured(control_.stream(), choices_.algorithm);
     detail::call_state seen{};
     try {
-      while (!is_complete(seen)) complete_async();
-    } catch (const device_launch_error&) {
+      complete(seen);
+    } catch (const device_launch_error& e) {
+      const unsigned call = control_.seen(control_.status()).error_call;
       clear();
-      throw;
+      if (call == 0) throw;
+      throw device_launch_error(
+          e.code(), e.kernel(), e.depth(),
+          std::string("call of ") + detail::each_plan<Plans>::names[call - 1] + ": " + e.what());
     }
     control_.read_trace();
     call_report report;
@@ -304,6 +311,32 @@ class call_arena {
     check(cudaStreamSynchronize(control_.stream()), "clearing the state of calls");
     control_.report() = report_of_this_build(choices_.choice);
     control_.report().pending_launch_limit = choices_.limit;
+  }
+
+  /// Waits for the stream, and does what is left. `seen` gets the last state. \throws
+  /// device_launch_error; std::logic_error after cudaDeviceReset(); cuda_error
+  void complete(detail::call_state& seen) {
+    constexpr unsigned most_idle = 100;
+    constexpr std::chrono::milliseconds pause(5);  // for other users of the pool
+    unsigned long long resumed = 0;
+    for (unsigned idle = 0; !is_complete(seen); ++idle) {
+      if (seen.resumed != resumed) idle = 0;
+      resumed = seen.resumed;
+      if (idle > most_idle) throw never_launched(seen);
+      if (idle > 1) std::this_thread::sleep_for(pause);
+      complete_async();
+    }
+  }
+
+  [[nodiscard]] static device_launch_error never_launched(const detail::call_state& seen) {
+    int kept = 0;
+    for (const detail::call_list& list : seen.lists) {
+      kept += std::max(0, static_cast<int>(list.tail - list.head));
+    }
+    return {cudaErrorLaunchPendingCountExceeded, "drain_calls", 0,
+            "call_arena: " + std::to_string(kept) +
+                " calls and continuations are incomplete, because the pending-launch pool had no "
+                "place for their grids: other launches by kernels fill it"};
   }
 
   /// Waits for the stream, and reads the state. Returns whether nothing is kept. \throws

@@ -28,7 +28,8 @@ class device_launch_error : public cuda_error {
   device_launch_error(int code, std::string kernel, unsigned depth, const std::string& what)
       : cuda_error(code, what), kernel_(std::move(kernel)), depth_(depth) {}
 
-  /// Returns the name of the launching kernel.
+  /// Returns the name of the launching kernel. In an error of a call from a kernel it may be the
+  /// kernel that could not be launched; what() distinguishes them.
   [[nodiscard]] const std::string& kernel() const { return kernel_; }
   /// Returns the depth of the launching grid in the launch tree. A grid that the host launched has
   /// depth 0.

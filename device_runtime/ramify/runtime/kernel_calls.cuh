@@ -83,8 +83,9 @@ struct kernel_environment {
     return {*this, {kernel, shape, detail::kernel_arguments<Parameters...>::of(arguments...)}};
   }
 
-  /// Writes the continuation, if there is one, to a record. Returns false if no record is free.
-  [[nodiscard]] __device__ bool keep_continuation(unsigned& record) const {
+  /// Writes the continuation of a call, if there is one, to a record. Returns false if no record is
+  /// free. `plan` is the number of the call's plan.
+  [[nodiscard]] __device__ bool keep_continuation(unsigned& record, unsigned /*plan*/) const {
     record = detail::call_state::none;
     return true;
   }
@@ -105,12 +106,13 @@ struct continued_environment : kernel_environment<Plans> {
     return refusing;
   }
 
-  [[nodiscard]] __device__ __forceinline__ bool keep_continuation(unsigned& record) const {
+  [[nodiscard]] __device__ __forceinline__ bool keep_continuation(unsigned& record,
+                                                                  unsigned plan) const {
     record = detail::call_state::none;
     if (!may_be_kept(next)) return false;
     record = this->calls->free_records.take();
     if (record == detail::call_state::none) return false;
-    write_continuation(this->calls->records[record], next);
+    write_continuation(this->calls->records[record], plan, next);
     return true;
   }
 };
@@ -166,8 +168,8 @@ __device__ __forceinline__ call_status start_call(const Call& call, const Enviro
     constexpr unsigned number = each_plan<plans_type>::template number<plan_type>;
     call_ticket ticket{env.calls, 0, call_state::none, number, call_state::none, env.trace};
     // 1. The continuation gets a record first, so that it cannot be lost later.
-    if (check_kept_arguments("start_call", call) && call.fits(plan) &&
-        env.keep_continuation(ticket.continuation)) {
+    if (check_kept_arguments(plan_type::name, call) && call.fits(plan) &&
+        env.keep_continuation(ticket.continuation, number)) {
       // 2. Start the call, or else keep it.
       const call_needs needs = call.needs(plan);
       const bool started = env.calls->launching.one_by_one(

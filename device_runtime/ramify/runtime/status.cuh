@@ -12,10 +12,12 @@ namespace ramify::inline RAMIFY_BUILD {
 
 /// The status of a run, in device memory. It starts as zeros, and the host reads it at the end.
 struct run_status {
-  static constexpr int name_capacity = 64;
+  static constexpr int name_capacity = 60;
+  static constexpr unsigned not_launched = ~0u;
 
   int error;             ///< the first error code of a launch by a kernel, or 0
-  unsigned error_depth;  ///< depth of the grid that launched
+  unsigned error_depth;  ///< depth of the grid that launched; not_launched: see record_error()
+  unsigned error_call;   ///< of a call from a kernel: the number of its plan plus 1, or 0
   char error_kernel[name_capacity];
   unsigned deepest;                ///< maximum level of the grids and tasks
   unsigned peak_slots;             ///< maximum number of launch slots in use, by all runs
@@ -23,10 +25,13 @@ struct run_status {
   unsigned long long spilled;      ///< tasks that got no launch slot
   unsigned long long dropped;      ///< tasks that did not fit in a list; the host throws if any
 
-  /// Stores the error if it is the first one. `kernel` is the launching kernel's __func__.
-  __device__ void record_error(cudaError_t code, const char* kernel, unsigned depth) {
+  /// Stores the error if it is the first one. `kernel` is the launching kernel's __func__ or, if
+  /// `depth` is not_launched, the name of the kernel that could not be launched.
+  __device__ void record_error(cudaError_t code, const char* kernel, unsigned depth,
+                               unsigned call = 0) {
     if (atomicCAS(&error, 0, static_cast<int>(code)) != 0) return;
     error_depth = depth;
+    error_call = call;
     int i = 0;
     for (; i < name_capacity - 1 && kernel[i] != '\0'; ++i) error_kernel[i] = kernel[i];
     error_kernel[i] = '\0';
@@ -34,9 +39,10 @@ struct run_status {
 
   /// Stores the error of a launch, if it is the first one. It ignores cudaSuccess and a full
   /// pending-launch pool, which is no error of the run: the host launches the grid instead.
-  __device__ void record_failure(cudaError_t code, const char* kernel, unsigned depth) {
+  __device__ void record_failure(cudaError_t code, const char* kernel, unsigned depth,
+                                 unsigned call = 0) {
     if (code == cudaSuccess || code == cudaErrorLaunchPendingCountExceeded) return;
-    record_error(code, kernel, depth);
+    record_error(code, kernel, depth, call);
   }
 
   /// Records that tasks of level `depth` have run.
@@ -53,10 +59,15 @@ struct run_status {
   void check_launches() const {
     if (error == 0) return;
     const auto code = static_cast<cudaError_t>(error);
-    throw device_launch_error(error, error_kernel, error_depth,
-                              std::string("a launch in kernel ") + error_kernel + " at depth " +
-                                  std::to_string(error_depth) + " failed: " +
-                                  cudaGetErrorString(code) + " (" + cudaGetErrorName(code) + ")");
+    const std::string kernel = error_kernel;
+    const unsigned depth = error_depth == not_launched ? 0 : error_depth;
+    const std::string what =
+        error_depth == not_launched
+            ? "could not launch " + kernel
+            : "a launch in kernel " + kernel + " at depth " + std::to_string(depth) + " failed";
+    throw device_launch_error(
+        error, kernel, depth,
+        what + ": " + cudaGetErrorString(code) + " (" + cudaGetErrorName(code) + ")");
   }
 };
 

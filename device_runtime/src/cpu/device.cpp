@@ -140,7 +140,10 @@ cudaError_t device::launch_from_block(block& parent, launch_request request, str
                          std::to_string(depth) + " of the launch tree; executor_config.max_depth " +
                          "(RAMIFY_CPU_MAX_DEPTH) is " + std::to_string(config_.max_depth));
     }
-    const bool injected = ++launches_from_kernels_ == config_.failing_launch;
+    const std::uint64_t number = ++launches_from_kernels_;
+    const bool injected =
+        number == config_.failing_launch ||
+        (config_.pool_stays_full && config_.failing_launch != 0 && number > config_.failing_launch);
     if (injected || pending_ >= pending_limit_) return cudaErrorLaunchPendingCountExceeded;
     ++pending_;
     ++the_run.slots_held;

@@ -21,7 +21,8 @@
 ///              that could not launch all its grids.
 /// No deadlock  No thread waits for a slot, a chunk or a record. When a drain begins, all slots are
 ///              free, and each taken chunk belongs to a call in a list. So each drain starts,
-///              continues or ends at least one call, unless a launch fails.
+///              continues or ends at least one call, unless a launch fails. After many drains in a
+///              row that have not, the next kernel in the stream drains, or call_arena::get().
 /// Lanes        Lanes of a warp start their calls one after another (warp_flags.cuh). A lane keeps
 ///              its call if another lane of its warp is in a call elsewhere.
 /// Nesting      Continuations that call again are nested as deep as there are slots. Then they are
@@ -49,7 +50,7 @@ struct call_record {
   enum what : unsigned { a_continuation, a_call, an_unfinished_call };
 
   what keeps;
-  unsigned plan;          ///< number of the call's plan in the arena
+  unsigned plan;          ///< number of the plan, in the arena, of the call or of the call before
   unsigned continuation;  ///< record of the call's continuation, or none
   alignas(16) unsigned char content[capacity];
 
@@ -104,8 +105,11 @@ struct call_state {
   std::size_t chunk_bytes;
 
   // These change:
-  unsigned in_use;  ///< slots
-  unsigned held;    ///< slots that the next drain releases
+  unsigned in_use;                    ///< slots
+  unsigned held;                      ///< slots that the next drain releases
+  unsigned idle_drains;               ///< drains in a row that have resumed nothing
+  unsigned long long resumed;         ///< calls and continuations that drains have resumed
+  unsigned long long resumed_before;  ///< `resumed` at the beginning of the last drain
   call_counts counts;
   call_list lists[max_lists];
 
@@ -128,13 +132,15 @@ struct call_state {
     return free_records.capacity + chunk;
   }
 
-  /// Counts a launch by a kernel, or its error. Returns whether it was launched.
-  [[nodiscard]] __device__ bool conclude(const launch_status& launched, const char* kernel) {
-    if (launched) {
+  /// Counts a launch of `kernel` by a kernel, or its error. `call` is the number of the plan of the
+  /// call, plus 1, or 0. Returns whether it was launched.
+  [[nodiscard]] __device__ bool conclude(cudaError_t launched, const char* kernel,
+                                         unsigned call = 0) {
+    if (launched == cudaSuccess) {
       status->count_children(1, 1);
       return true;
     }
-    status->record_failure(launched.code(), kernel, 0);
+    status->record_failure(launched, kernel, run_status::not_launched, call);
     return false;
   }
 };

@@ -22,6 +22,11 @@ struct call_ticket {
     return calls->scratch + calls->chunk_bytes * chunk;
   }
 
+  /// Counts a launch of `kernel` for the call, or its error. Returns whether it was launched.
+  [[nodiscard]] __device__ bool conclude(const launch_status& launched, const char* kernel) const {
+    return calls->conclude(launched.code(), kernel, plan + 1);
+  }
+
   /// Ends the call. One thread calls it in the call's last grid, which nothing follows, when the
   /// results are complete: it launches the continuation. The slots of the call's other grids are
   /// free, so these must be complete.

@@ -51,6 +51,7 @@ struct chain_call_state {
 /// Clears the state of a call, before its first round.
 __device__ inline void clear_state(const call_ticket& ticket) {
   memset(static_cast<void*>(&state_of(ticket)), 0, sizeof(chain_call_state));
+  state_of(ticket).progress.call = ticket.plan + 1;
 }
 
 /// Grids of a call beside its rounds: drive_call(), and the next one.
@@ -106,7 +107,7 @@ struct chain_call {
                                                       const call_ticket& ticket) const {
     const auto first =
         ramify::launch(drive_call<Call>, {1, 1}, fire_and_forget(), self(), ticket, &plan, true);
-    return ticket.calls->conclude(first, "start_call");
+    return ticket.conclude(first, "drive_call");
   }
   template <class Plan>
   [[nodiscard]] __device__ bool is_complete(const Plan& plan, const call_ticket& ticket) const {
@@ -149,14 +150,14 @@ struct chain_call {
   }
 };
 
-/// Launches the due round of a call and, after it, drive_call(). One thread calls it.
+/// Launches the due round of a call and, after it, drive_call(). One thread of `kernel` calls it.
 template <class Call>
 __device__ void launch_rounds(const Call& call, const typename Call::plan& plan,
                               const call_ticket& ticket, const char* kernel) {
   call.launch_due(plan, ticket, kernel);
   // Join: a tail launch begins when this grid and all that it launched is complete.
   const auto next = launch(drive_call<Call>, {1, 1}, tail_launch(), call, ticket, &plan, false);
-  if (!ticket.calls->conclude(next, kernel)) ticket.keep_unfinished();
+  if (!ticket.conclude(next, "drive_call")) ticket.keep_unfinished();
 }
 
 /// Ends a call that is complete, or launches its due round. `begins` is true in the first grid of a
@@ -177,11 +178,11 @@ __global__ void drive_call(Call call, call_ticket ticket, const typename Call::p
   launch_rounds(call, *plan, ticket, __func__);
 }
 
-/// Continues a call after its first grid, a block that has written the state of the program. Thread
-/// 0 of the block calls it, after a barrier.
+/// Continues a call after its first grid, a block of `kernel` that has written the state of the
+/// program. Thread 0 of the block calls it, after a barrier.
 template <class Call>
 __device__ void continue_in_rounds(const Call& call, const typename Call::plan& plan,
-                                   call_ticket ticket) {
+                                   call_ticket ticket, const char* kernel) {
   write_record_of_chunk(call, ticket);
   clear_state(ticket);
   // Slots for drive_call() and for some rounds. Rounds after them follow the next drive_call().
@@ -191,7 +192,7 @@ __device__ void continue_in_rounds(const Call& call, const typename Call::plan& 
     if (ticket.calls->acquire(more)) ticket.slots += more;
   }
   if (ticket.slots == 1) return ticket.keep_unfinished();
-  launch_rounds(call, plan, ticket, __func__);
+  launch_rounds(call, plan, ticket, kernel);
 }
 
 }  // namespace ramify::detail::runtime::inline RAMIFY_BUILD

@@ -71,7 +71,7 @@ template <class Program, class... Parameters, class... Arguments>
     return true;
   }
   program.slots.release();
-  program.status->record_failure(launched.code(), name, depth);
+  program.status->record_failure(launched.code(), name, depth, program.progress->call);
   return false;
 }
 

@@ -127,14 +127,15 @@ template <class... Parameters>
   });
 }
 
-/// Writes a continuation to a record.
+/// Writes the continuation of a call to a record. `plan` is the number of the call's plan.
 template <class... Parameters>
-__device__ __forceinline__ void write_continuation(call_record& record,
+__device__ __forceinline__ void write_continuation(call_record& record, unsigned plan,
                                                    const continuation<Parameters...>& next) {
   using layout = parameter_layout<Parameters...>;
   static_assert(!trace_available || layout::tickets <= kept_launch::max_tickets,
                 "a continuation has at most four arguments with a ticket of a trace");
   record.keeps = call_record::a_continuation;
+  record.plan = plan;
   auto& kept = *new (static_cast<void*>(record.content)) kept_launch(next.shape);
   kept.kernel = reinterpret_cast<const void*>(next.kernel);
   kept.bytes = kept.tickets = 0;
@@ -182,12 +183,10 @@ launch_continuation(const kept_launch& kept, const trace_ticket& trace) {
                                                                   const trace_ticket& trace) {
   if (!calls.acquire(1)) return false;
   const cudaError_t error = launch_continuation(calls.records[record].as<kept_launch>(), trace);
-  if (error != cudaSuccess) {
-    calls.status->record_failure(error, "continuation", 0);
+  if (!calls.conclude(error, "the continuation", calls.records[record].plan + 1)) {
     calls.release(1);
     return false;
   }
-  calls.status->count_children(1, 1);
   calls.hold(1);
   calls.free_records.release(record);
   return true;

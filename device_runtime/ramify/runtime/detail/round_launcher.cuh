@@ -28,6 +28,7 @@ struct chain_progress {
   unsigned rounds;      ///< rounds that kernels or a graph have begun
   unsigned arrived;     ///< blocks of the round's last grid that have arrived
   unsigned iterations;  ///< of graph loops; an iteration that the host launched does not count
+  unsigned call;        ///< of a call from a kernel: the number of its plan plus 1, for errors
 };
 
 /// The base of every program. Its members are what the kernels need to launch the next round.
@@ -179,7 +180,7 @@ __device__ inline void record_launches(const chain_link& link, const round_launc
   link.status->count_children(grids.launched(), depth);
   if (grids.error() == cudaSuccess) return;
   link.progress->stopped = 1;
-  link.status->record_failure(grids.error(), kernel, depth - 1);
+  link.status->record_failure(grids.error(), kernel, depth - 1, link.progress->call);
 }
 
 /// Returns the name of a task's grid in traces and in errors. A task may define it: `static const

@@ -14,6 +14,7 @@
 ///                                                       and raises limits of shared memory
 ///       std::size_t scratch_bytes() const;              host, after prepare(): of the largest
 ///                                                       call; 0: none
+///       static constexpr const char* name;              the function that kernels call, for errors
 ///       static constexpr unsigned batches;              kinds of calls of which a grid does many
 ///       bool launch_batch(unsigned kind, unsigned count, const call_ticket&,
 ///                         const call_batch&) const;     launches that grid, one block for a call;
@@ -42,8 +43,8 @@
 /// Functions that kernels of users call are forced inline: a kernel with few registers cannot call
 /// a function that needs more. So are, in a call, start() and what it calls.
 ///
-/// Its first grid calls write_record_of_chunk(). A launching member calls calls->conclude() with
-/// the status of the launch, and returns its result.
+/// Its first grid calls write_record_of_chunk(). A launching member calls ticket.conclude() with
+/// the status of the launch and the name of the kernel, and returns its result.
 
 #include <new>
 #include <ramify/runtime/detail/call_ticket.cuh>
@@ -80,6 +81,8 @@ namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 /// The plans of an arena, one by one. `Plans` is one plan.
 template <class Plans>
 struct each_plan {
+  /// The name of each plan.
+  static constexpr const char* names[] = {Plans::name};
   template <class>
   static constexpr unsigned number = 0;
   template <class>
@@ -92,6 +95,7 @@ struct each_plan {
 };
 template <class... Plans>
 struct each_plan<call_plans<Plans...>> {
+  static constexpr const char* names[] = {Plans::name...};
   /// Returns the sum of count(plan) over the plans before Plan.
   template <class Plan, class Count, class First, class... Rest>
   static constexpr unsigned before(Count count) {
@@ -224,13 +228,13 @@ template <class Plans>
 __device__ bool resume(call_state& calls, unsigned record, const Plans& plans,
                        const trace_ticket& trace) {
   const call_record& kept = calls.records[record];
-  if (kept.keeps == call_record::a_continuation) return resume_continuation(calls, record, trace);
   const unsigned of_plan = kept.plan;
+  const bool is_continuation = kept.keeps == call_record::a_continuation;
   const bool is_unfinished = kept.keeps == call_record::an_unfinished_call;
-  bool resumed = false;
+  bool resumed = is_continuation && resume_continuation(calls, record, trace);
   each_plan<Plans>::visit(plans, [&]<class Plan>(const Plan& plan, unsigned number, unsigned) {
     using call = typename Plan::call;
-    if (number != of_plan) return;
+    if (is_continuation || number != of_plan) return;
     if constexpr (requires(const call& c, const call_ticket& t) { c.is_complete(plan, t); }) {
       if (is_unfinished) {
         resumed = resume_unfinished<call>(calls, record, plan, trace);
@@ -239,6 +243,7 @@ __device__ bool resume(call_state& calls, unsigned record, const Plans& plans,
     }
     resumed = resume_call<call>(calls, record, plan, trace);
   });
+  if (resumed) atomicAdd(&calls.resumed, 1ull);
   return resumed;
 }
 
@@ -274,8 +279,10 @@ __global__ void resume_calls(call_state* calls, const Plans* plans, trace_ticket
   resume_due(*calls, *plans, trace);
 }
 
-/// Begins a drain. Returns whether there is anything to do.
-__device__ inline bool begin_drain(call_state& calls) {
+/// Begins a drain. `again` is true if a drain has launched it. Returns whether there is anything to
+/// do, and drains before have not failed to do it for too often.
+__device__ inline bool begin_drain(call_state& calls, bool again) {
+  constexpr unsigned most_idle = 1'000;
   // All that was launched before is complete.
   calls.release(calls.held);
   calls.held = 0;
@@ -285,28 +292,33 @@ __device__ inline bool begin_drain(call_state& calls) {
     list.end = list.tail;
     due += list.due();
   }
-  return due != 0 && calls.status->error == 0;
+  const bool is_idle = again && calls.resumed == calls.resumed_before;
+  calls.resumed_before = calls.resumed;
+  calls.idle_drains = is_idle ? calls.idle_drains + 1 : 0;
+  return due != 0 && calls.idle_drains <= most_idle && calls.status->error == 0;
 }
 
 /// Launches a grid for each kind of batch that has calls.
 template <class Plans>
 __device__ void launch_batches(call_state& calls, const Plans& plans, const trace_ticket& trace) {
-  each_plan<Plans>::visit(plans, [&]<class Plan>(const Plan& plan, unsigned, unsigned first_batch) {
-    if constexpr (Plan::batches != 0) {
-      for (unsigned kind = 0; kind < Plan::batches; ++kind) {
-        const unsigned index = call_state::first_batch + first_batch + kind;
-        call_list& list = calls.lists[index];
-        if (list.due() == 0 || !calls.acquire(1)) continue;
-        const call_ticket ticket{&calls, 0, call_state::none, 0, call_state::none, trace};
-        if (plan.launch_batch(kind, list.due(), ticket, {&calls, index, list.head})) {
-          calls.hold(1);
-          list.head = list.end;
-        } else {
-          calls.release(1);
+  each_plan<Plans>::visit(
+      plans, [&]<class Plan>(const Plan& plan, unsigned number, unsigned first_batch) {
+        if constexpr (Plan::batches != 0) {
+          for (unsigned kind = 0; kind < Plan::batches; ++kind) {
+            const unsigned index = call_state::first_batch + first_batch + kind;
+            call_list& list = calls.lists[index];
+            if (list.due() == 0 || !calls.acquire(1)) continue;
+            const call_ticket ticket{&calls, 0, call_state::none, number, call_state::none, trace};
+            if (plan.launch_batch(kind, list.due(), ticket, {&calls, index, list.head})) {
+              calls.hold(1);
+              calls.resumed += list.due();
+              list.head = list.end;
+            } else {
+              calls.release(1);
+            }
+          }
         }
-      }
-    }
-  });
+      });
 }
 
 /// Resumes continuations, and calls that need no chunk, with the calling thread or, if they are
@@ -321,26 +333,27 @@ __device__ void resume_others(call_state& calls, const Plans& plans, const trace
     const unsigned blocks = due / 4 < max_blocks ? due / 4 : max_blocks;
     const auto launched =
         launch(resume_calls<Plans>, {blocks, 1}, fire_and_forget(), &calls, &plans, trace);
-    if (calls.conclude(launched, __func__)) return;
+    if (calls.conclude(launched.code(), "resume_calls")) return;
   }
   resume_due(calls, plans, trace);
 }
 
 /// Starts as many kept calls and continuations as slots and chunks allow, and then launches itself,
-/// until nothing is left. The host launches it after the kernels that call, with one thread.
+/// until nothing is left. The host launches it after the kernels that call, with one thread, and
+/// with `again` false.
 template <class Plans>
-__global__ void drain_calls(call_state* state, const Plans* plans, trace_ticket trace) {
+__global__ void drain_calls(call_state* state, const Plans* plans, trace_ticket trace, bool again) {
   const traced here(trace, __func__);
   call_state& calls = *state;
-  if (!begin_drain(calls)) return;
+  if (!begin_drain(calls, again)) return;
   resume_in_order(calls, calls.lists[call_state::unfinished], *plans, trace);
   launch_batches(calls, *plans, trace);
   resume_in_order(calls, calls.lists[call_state::needing_chunk], *plans, trace);
   resume_others(calls, *plans, trace);
   // Join: the next drain begins when all that this one has launched is complete. If it cannot be
   // launched, the next kernel in the stream drains.
-  const auto again = launch(drain_calls<Plans>, {1, 1}, tail_launch(), state, plans, trace);
-  static_cast<void>(calls.conclude(again, __func__));
+  const auto next = launch(drain_calls<Plans>, {1, 1}, tail_launch(), state, plans, trace, true);
+  static_cast<void>(calls.conclude(next.code(), "drain_calls"));
 }
 
 }  // namespace ramify::detail::runtime::inline RAMIFY_BUILD
