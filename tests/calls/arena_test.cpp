@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// call_arena: its slots, its memory; what is kept is done in the stream; index_pool.
+// call_arena: its slots, its memory, its rings; what is kept is done in the stream; index_pool.
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
@@ -197,5 +197,31 @@ BOOST_DATA_TEST_CASE(a_trace_has_the_grids_of_all_calls, data::make({32, 2048}),
   BOOST_TEST((limit == 32 || by_caller + 4 > report.started));
 }
 #endif
+
+// ---- the rings of kept calls --------------------------------------------------------------------
+
+BOOST_DATA_TEST_CASE(rings_of_kept_calls_are_filled_and_wrap,
+                     data::make({1, 3, 7, 63}) * data::make({true, false}), kept, continues) {
+  // As many records as half of a ring's entries, which is a power of two. All calls are kept,
+  // because a level of a sort needs more slots than there are.
+  const launch_limits limits({.pending_launches = 32});
+  const auto records = static_cast<unsigned>(kept);
+  using call = ramify::detail::quicksort::sort_call<key, no_value, ascending>;
+  const std::size_t n = call::long_leaf_sorter::capacity + 1;
+  call_arena arena(sorts(n), {.chunks = 1, .kept_calls = records});
+  constexpr unsigned rounds = 6;  // a ring wraps at the second one at the latest
+  constexpr unsigned too_many = 5;
+  const unsigned done = continues ? records / 2 : records;  // a continuation has a record, too
+  for (unsigned round = 0; round < rounds; ++round) {
+    const called_sorts calls(std::vector<std::size_t>(done + too_many, n), round);
+    const call_mode mode{.continues = continues};
+    calls.call(arena.environment(), mode, 1);
+    arena.complete_async();
+    BOOST_TEST(calls.check_all(mode)[unsigned(call_status::kept)] == done);
+  }
+  const call_report report = arena.get();
+  BOOST_TEST(report.kept == done * rounds);
+  BOOST_TEST(report.refused == too_many * rounds);
+}
 
 BOOST_AUTO_TEST_SUITE_END()

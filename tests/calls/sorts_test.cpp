@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sorts that kernels call: all lengths, many calls at small limits, continuations that call again,
 // pipelines, refused calls, launches that fail, schedules, and graphs.
+#include <bit>
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
@@ -118,7 +119,8 @@ __global__ void sort_rows(key* keys, unsigned rows, std::size_t piece, unsigned 
 }
 
 /// Returns the report, after a check that all pieces of all rows were sorted.
-call_report expect_rows(std::size_t limit, unsigned rows, std::size_t piece, unsigned pieces) {
+call_report expect_rows(std::size_t limit, unsigned rows, std::size_t piece, unsigned pieces,
+                        const call_arena_options& options = {.chunks = 2, .kept_calls = 1'000}) {
   const launch_limits limits({.pending_launches = limit});
   std::vector<key> input(rows * piece * pieces);
   std::mt19937 random(9);
@@ -126,7 +128,7 @@ call_report expect_rows(std::size_t limit, unsigned rows, std::size_t piece, uns
   const auto keys = upload(input);
   const auto done = zeros<unsigned>(rows);
   const auto refused = zeros<unsigned>(1);
-  call_arena arena(sorts(piece), {.chunks = 2, .kept_calls = 1'000});
+  call_arena arena(sorts(piece), options);
   check(launch(sort_rows, {(rows + 31) / 32, 32}, nullptr, keys.data(), rows, piece, pieces,
                done.data(), refused.data(), arena.environment())
             .code(),
@@ -148,6 +150,16 @@ BOOST_DATA_TEST_CASE(continuations_call_again, data::make({32, 128, 2048}), limi
   // A recursion that is deeper than the quota is kept, and goes on from the top.
   const call_report deep = expect_rows(std::size_t(limit), 1, 3, 2'000);
   BOOST_TEST(deep.kept_continuations + deep.kept > 0u);
+}
+
+BOOST_DATA_TEST_CASE(rings_of_continuations_wrap, data::make({1, 2, 12}), rows) {
+  // Four records for each row: a call and its continuation, and those before them until the thread
+  // that resumed them releases their records. With the chunks they fill half of a ring.
+  const auto count = static_cast<unsigned>(rows);
+  const unsigned records = std::bit_ceil(4 * count + 1);
+  const call_arena_options tight{.chunks = records - 4 * count, .kept_calls = 4 * count};
+  const call_report report = expect_rows(32, count, 20, 100, tight);
+  BOOST_TEST(report.kept + report.kept_continuations > std::uint64_t{8} * records);
 }
 
 // ---- a pipeline of different sorts --------------------------------------------------------------
