@@ -87,6 +87,9 @@ struct tree_call : chain_call<Call> {
   [[nodiscard]] __device__ __forceinline__ bool fits(const Plan&) const {
     return true;
   }
+  /// The default of a call with nothing to clear.
+  template <class Memory>
+  __device__ void clear(const Memory&) const {}
   template <class Plan>
   [[nodiscard]] __device__ __forceinline__ call_needs needs(const Plan&) const {
     return {1, 1, true, call_needs::no_batch};
@@ -138,9 +141,7 @@ __global__ void __launch_bounds__(total_threads)
   __shared__ typename context::shared_memory shared;
   const context program = call.program(*plan, ticket);
   clear_rounds(program);
-  if constexpr (requires { call.clear(call.memory_in(*plan, ticket)); }) {
-    if (threadIdx.x == 0) call.clear(call.memory_in(*plan, ticket));
-  }
+  if (threadIdx.x == 0) call.clear(call.memory_in(*plan, ticket));
   // The fence and the barrier put the writes of all threads before what thread 0 launches.
   __threadfence();
   __syncthreads();

@@ -128,6 +128,9 @@ struct chain_call {
     self().launch_due(plan, ticket, "drain_calls");
     return progress.stopped == 0;
   }
+  /// The default of a call whose first grid is a block, which writes the state.
+  template <class Plan>
+  __device__ void write_state(const Plan&, const call_ticket&) const {}
   /// The default of a call whose grids write its results.
   template <class Plan>
   __device__ void write_result(const Plan&, const call_ticket&) const {}
@@ -169,7 +172,7 @@ __global__ void drive_call(Call call, call_ticket ticket, const typename Call::p
   if (begins) {
     // What a drain needs, if launches fail.
     write_record_of_chunk(call, ticket);
-    if constexpr (requires { call.write_state(*plan, ticket); }) call.write_state(*plan, ticket);
+    call.write_state(*plan, ticket);
   } else if (call.is_complete(*plan, ticket)) {
     return call.end(*plan, ticket);
   } else if (state_of(ticket).progress.stopped != 0) {
