@@ -60,9 +60,9 @@
 /// Stable sort    Sort pairs of a key and its index, by a comparator that compares the index last;
 ///                quicksort/README.md has an example.
 /// In kernels     A thread of a kernel calls quicksort(keys, n, compare, calls) or
-///                quicksort_pairs() with a kernel_environment instead of an environment, and with
-///                default options. The call does not wait. A continuation runs after it; see
-///                quicksort/calls.cuh and <ramify/runtime/call_arena.cuh>.
+///                quicksort_pairs() with a kernel_environment instead of an environment; the plan
+///                of such calls has the options. The call does not wait. A continuation runs after
+///                it; see quicksort/calls.cuh and <ramify/runtime/call_arena.cuh>.
 /// Compile time   A call without options compiles the default strategy alone, and one without an
 ///                environment no loop in graphs. A call with options compiles both strategies.
 /// Not for        Integers, and floats of 32 bits, in their natural order on a GPU:

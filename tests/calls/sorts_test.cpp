@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sorts that kernels call: all lengths, many calls at small limits, continuations that call again,
-// pipelines, refused calls, launches that fail, schedules, and graphs.
+// pipelines, refused calls, options, launches that fail, schedules, and graphs.
 #include <bit>
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
@@ -8,6 +8,7 @@
 #include <ramify/runtime/captured_graph.cuh>
 
 #include "called_sorts.cuh"
+#include "exceptions.hpp"
 #include "interrupted_calls.cuh"
 #include "printing.hpp"
 #include "schedules.hpp"
@@ -274,6 +275,29 @@ BOOST_AUTO_TEST_CASE(a_call_of_more_elements_than_planned_is_refused) {
   const call_report report = expect_called_sorts(calls, arena);
   BOOST_TEST(report.refused == 2u);
   BOOST_TEST(report.started == 1u);
+}
+
+// ---- options ------------------------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(a_plan_has_options) {
+  for (const unsigned depth_limit : {1u, 255u}) {
+    const called_sorts calls(mixed_lengths(20, large, 1), 1);
+    call_arena arena(sorts(large, {.depth_limit = depth_limit}), {.chunks = 2});
+    BOOST_TEST(expect_called_sorts(calls, arena).refused == 0u);
+  }
+  // The memory depends on the limit.
+  const auto bytes = [](unsigned depth_limit) {
+    return call_arena_bytes(sorts(large, {.depth_limit = depth_limit}));
+  };
+  BOOST_TEST(bytes(1) < bytes(0));
+  BOOST_TEST(bytes(0) < bytes(255));
+  const auto refused = [](const quicksort_options& options, const char* field) {
+    BOOST_CHECK_EXCEPTION(sorts(10, options), std::invalid_argument, names(field));
+  };
+  refused({.depth_limit = 256}, "quicksort_options.depth_limit is 256");
+  refused({.strategy = quicksort_strategy::binary},
+          "quicksort_calls: quicksort_options.strategy is binary");
+  refused({.device_memory = 1}, "quicksort_options.device_memory is 1");
 }
 
 // ---- failures, schedules, graphs ----------------------------------------------------------------

@@ -9,8 +9,12 @@
 /// such blocks: one of the size of a leaf, and one of the size of a long leaf. Calls of a kind that
 /// were kept are sorted by one grid. A call of more elements is a sample_sort, the only one that
 /// needs scratch memory. Its levels are the rounds of a chain_call.
+///
+/// Options      those of the plan, which hold for all its calls. The strategy `binary`, with its
+///              fields `streams` and `launches`, and sorts in parts are for the host.
 
 #include <ramify/quicksort/argument_types.cuh>
+#include <ramify/quicksort/config.hpp>
 #include <ramify/quicksort/order.cuh>
 #include <ramify/quicksort/sample_sort_sizes.cuh>
 #include <ramify/runtime/detail/chain_call.cuh>
@@ -29,16 +33,18 @@ namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 template <class Sorter, class Call>
 __global__ void sort_in_block(Call call, call_ticket ticket, call_batch batch, unsigned max);
 
-/// The scratch memory of a sample_sort of n elements that is a part of a call.
+/// The scratch memory of a sample_sort of n elements that is a part of a call. `depth_limit` is
+/// that of quicksort_options.
 template <class Context>
 struct sort_call_memory {
   using arrays = key_value_arrays<typename Context::key, typename Context::value>;
 
   __host__ __device__ sort_call_memory(memory_layout& layout, position n,
-                                       const sample_sort_sizes& of_device) {
+                                       const sample_sort_sizes& of_device,
+                                       unsigned depth_limit = 0) {
     using tuning = typename Context::tuning;
     sort.root = {0, n};
-    sort.depth_limit = expected_levels<tuning>(n) + 4;
+    sort.depth_limit = depth_limit_of<tuning>(n, depth_limit);
     sort.sizes = sizes_of_run<Context>(n, of_device);
     sort.state = layout.take<sample_sort_state>(1);
     take_arrays<tuning>(sort, layout);
@@ -131,7 +137,7 @@ struct sort_call : chain_call<sort_call<Key, Value, Compare>> {
   [[nodiscard]] __device__ context program(const plan& p, const call_ticket& ticket) const {
     memory_layout layout(ticket.scratch());
     layout.take<chain_call_state>(1);
-    const sort_call_memory<context> memory(layout, n, p.sizes());
+    const sort_call_memory<context> memory(layout, n, p.sizes(), p.depth_limit());
     return memory.program(data, {compare}, ticket);
   }
 
@@ -188,9 +194,15 @@ class quicksort_calls {
   static constexpr unsigned batches = 2;
 
   /// Plans calls of up to `max_n` elements. Calls of more are refused.
-  /// \throws std::invalid_argument if max_n is 2^40 or more
-  explicit quicksort_calls(std::size_t max_n) : max_n_(max_n) {
+  /// \throws std::invalid_argument if max_n is 2^40 or more, for bad options, and for options that
+  ///         only the host has: the strategy `binary`, a maximum of device memory
+  explicit quicksort_calls(std::size_t max_n, const quicksort_options& options = {})
+      : max_n_(max_n), depth_limit_(options.depth_limit) {
     detail::check_field(max_n >> 40 == 0, "quicksort_calls: max_n", max_n, "less than 2^40");
+    detail::quicksort::validate_in_place(options);
+    detail::check_field(options.strategy == quicksort_strategy::sample_sort,
+                        "quicksort_calls: quicksort_options.strategy", to_string(options.strategy),
+                        "sample_sort");
   }
 
   /// Asks the current device for the sizes of kernels. The constructor of a call_arena calls it.
@@ -208,7 +220,8 @@ class quicksort_calls {
     const auto bytes_for = [&](detail::quicksort::position n) {
       memory_layout layout(nullptr);
       layout.take<detail::runtime::chain_call_state>(1);
-      static_cast<void>(detail::quicksort::sort_call_memory<context>(layout, n, sizes_));
+      static_cast<void>(
+          detail::quicksort::sort_call_memory<context>(layout, n, sizes_, depth_limit_));
       return layout.size();
     };
     std::size_t most = bytes_for(max_n_);
@@ -223,6 +236,7 @@ class quicksort_calls {
   }
 
   [[nodiscard]] __host__ __device__ std::size_t max_n() const { return max_n_; }
+  [[nodiscard]] __device__ unsigned depth_limit() const { return depth_limit_; }
   /// Returns the sizes of kernels on the device, after prepare().
   [[nodiscard]] __host__ __device__ const detail::quicksort::sample_sort_sizes& sizes() const {
     return sizes_;
@@ -241,6 +255,7 @@ class quicksort_calls {
   using tuning = typename context::tuning;
 
   std::size_t max_n_;
+  unsigned depth_limit_;
   detail::quicksort::sample_sort_sizes sizes_{};
 };
 

@@ -72,8 +72,7 @@ class sample_sort_run {
   }
 
   /// Takes this run's part of the scratch memory. If the base of `layout` is null, only measures
-  /// it. The default depth limit is four levels more than even splitting takes.
-  /// \throws cuda_error
+  /// it. \throws cuda_error
   sample_sort_run(memory_layout& layout, std::size_t n, const quicksort_options& options) {
     memory_.root = {0, n};
     memory_.sizes = sizes_for(n);
@@ -83,8 +82,7 @@ class sample_sort_run {
           order::known_strict_weak ? 0 : memory_.sizes.small.passes * place_claims::words(n));
       return;
     }
-    memory_.depth_limit =
-        options.depth_limit == 0 ? expected_levels<tuning>(n) + 4 : options.depth_limit;
+    memory_.depth_limit = depth_limit_of<tuning>(n, options.depth_limit);
     take_arrays<tuning>(memory_, layout);
   }
 

@@ -94,6 +94,13 @@ sizes_of_run(position n, const sample_sort_sizes& of_device) {
   return sizes;
 }
 
+/// Returns the depth limit of a run of n elements. `option` is quicksort_options::depth_limit; 0
+/// selects four levels more than even splitting takes.
+template <class Tuning>
+[[nodiscard]] __host__ __device__ unsigned depth_limit_of(position n, unsigned option) {
+  return option == 0 ? expected_levels<Tuning>(n) + 4 : option;
+}
+
 /// Takes the arrays of a run, whose root, sizes, depth limit and state are set. The root must not
 /// be small. If the base of `layout` is null, only measures them.
 template <class Tuning, class Code>
