@@ -5,6 +5,7 @@
 /// The first two grids: they clear the state of a run, check the segments of the caller, and sort
 /// them out by length.
 
+#include <ramify/runtime/prefix_sum.cuh>
 #include <ramify/segmented_sort/program.cuh>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
@@ -24,17 +25,6 @@ __global__ void begin_segmented_sort(Program program) {
   found.tiles = 0;
   found.tiles_taken = 0;
   found.chunks_taken = 0;
-}
-
-/// Returns the sum of the values of this lane and of the lanes before it. All lanes of a warp must
-/// call it.
-template <class Number>
-[[nodiscard]] __device__ Number sum_up_to_lane(Number value) {
-  for (unsigned distance = 1; distance < 32; distance *= 2) {
-    const Number before = __shfl_up_sync(full_warp_mask, value, distance);
-    if (threadIdx.x % 32 >= distance) value += before;
-  }
-  return value;
 }
 
 /// The segments of a warp, one in each lane.

@@ -16,13 +16,25 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
+/// Returns the sum of the values of the lanes up to and including this one, in a block with one
+/// dimension. All lanes of a warp must call it.
+template <class T>
+[[nodiscard]] __device__ T sum_up_to_lane(T value) {
+  static_assert(std::is_integral_v<T>, "the order of the additions is unspecified");
+  const unsigned lane = threadIdx.x % 32;
+  RAMIFY_UNROLL
+  for (unsigned apart = 1; apart < 32; apart *= 2) {
+    const T before = __shfl_up_sync(full_warp_mask, value, apart);
+    if (lane >= apart) value += before;
+  }
+  return value;
+}
+
 #if RAMIFY_ON_CUDA
 
 /// Prefix sums over the 32 lanes of a warp, in a block with one dimension. All lanes must call it.
 template <class T>
 class warp_scan {
-  static_assert(std::is_integral_v<T>, "the order of the additions is unspecified");
-
  public:
   struct TempStorage {};
 
@@ -30,21 +42,9 @@ class warp_scan {
 
   /// Computes the exclusive prefix sum over the lanes, and the sum of all.
   __device__ void ExclusiveSum(T input, T& output, T& total) const {
-    const T inclusive = inclusive_sum(input);
+    const T inclusive = sum_up_to_lane(input);
     output = inclusive - input;
     total = __shfl_sync(full_warp_mask, inclusive, 31);
-  }
-
-  /// Returns the sum of the inputs of the lanes up to and including this one.
-  [[nodiscard]] __device__ static T inclusive_sum(T input) {
-    const unsigned lane = threadIdx.x % 32;
-    T sum = input;
-    RAMIFY_UNROLL
-    for (unsigned apart = 1; apart < 32; apart *= 2) {
-      const T before = __shfl_up_sync(full_warp_mask, sum, apart);
-      if (lane >= apart) sum += before;
-    }
-    return sum;
   }
 };
 
@@ -70,7 +70,7 @@ class block_scan {
   ///     input <-- [1, 3, 0, 2]     output --> [0, 1, 4, 4]     total --> 6
   __device__ void ExclusiveSum(T input, T& output, T& total) const {
     const unsigned warp = threadIdx.x / 32;
-    const T inclusive = warp_scan<T>::inclusive_sum(input);
+    const T inclusive = sum_up_to_lane(input);
     if (threadIdx.x % 32 == 31) storage_.of_warp[warp] = inclusive;
     __syncthreads();
     T before = 0;  // the sum of the warps before this one
