@@ -102,6 +102,9 @@ __global__ void __launch_bounds__(Program::sizes_of_tiles::read_threads)
   const position count = program.segments.size();
   const position n = program.root.end;
   const position warps = position{gridDim.x} * (blockDim.x / 32);
+  // A sum that exceeds n, which is less than 2^40, is refused. With this limit the sum of all lanes,
+  // fewer than 2^20, does not wrap.
+  constexpr position most = position{1} << 44;
   position elements = 0;
   for (position first = (position{blockIdx.x} * blockDim.x + threadIdx.x) / 32 * 32; first < count;
        first += 32 * warps) {
@@ -109,7 +112,7 @@ __global__ void __launch_bounds__(Program::sizes_of_tiles::read_threads)
     lane_segments mine(program.segments, first, count);
     mine.check(program.segments, n, count, *program.findings);
     const position length = mine.range.end - mine.range.begin;
-    elements += length;
+    elements = quicksort::least(elements + length, most);
     // 2. Append the longest ones to the lists of the sample sort.
     if (length > sizes::leaf_size) append_long_segment(program, mine.range);
     // 3. Divide the middle-sized ones into tiles.
