@@ -34,8 +34,8 @@ struct warp_team {
   __device__ void sync() const { __syncwarp(); }
 };
 
-/// Returns, to all threads of the warp, whether test() is true in any of them;
-/// see the overload for a block_team.
+/// Returns, to all threads of the warp, whether test() is true in any of them; see the overload for
+/// a block_team.
 template <class Test>
 __device__ bool any_of_team(const warp_team& team, Test test) {
   team.sync();
@@ -49,8 +49,7 @@ struct split_items : quicksort::thread_items<Key, items, with_indices> {
   using mask = std::conditional_t<(items > 32), unsigned long long, unsigned>;
   mask heads;  ///< bit i: element i is the first one of a segment
 
-  /// Swaps elements i and j, i < j, if they are out of order and in the same
-  /// segment.
+  /// Swaps elements i and j, i < j, if they are out of order and in the same segment.
   template <class Compare>
   __device__ void compare_exchange(int i, int j, Compare compare) {
     const mask between = ((mask{1} << (j - i)) - 1) << (i + 1);
@@ -59,8 +58,7 @@ struct split_items : quicksort::thread_items<Key, items, with_indices> {
   }
 };
 
-/// How a tile is divided into segments, for one thread of the team that sorts
-/// it.
+/// How a tile is divided into segments, for one thread of the team that sorts it.
 template <class Mask>
 struct split_segments {
   static constexpr bool is_one = false;
@@ -71,9 +69,8 @@ struct split_segments {
   /// For each thread, the segment of its first element: begin | end << 16.
   const std::uint32_t* first_segments;
 
-  /// Reduces two runs, which meet at the first element of a thread, to the
-  /// segment that is in both of them. Returns whether there is one, with some
-  /// of the elements [first, first + count).
+  /// Reduces two runs, which meet at the first element of a thread, to the segment that is in both
+  /// of them. Returns whether there is one, with some of the elements [first, first + count).
   [[nodiscard]] __device__ bool reduce(quicksort::two_runs& runs, unsigned first,
                                        unsigned count) const {
     const std::uint32_t crossing = first_segments[runs.middle / count];
@@ -83,8 +80,8 @@ struct split_segments {
   }
 };
 
-/// The sort of tiles of at most `max_segments` segments by teams of `threads`
-/// threads with `items` elements each.
+/// The sort of tiles of at most `max_segments` segments by teams of `threads` threads with `items`
+/// elements each.
 template <class Code, class Value, int threads, int items, int max_segments>
 struct tile_sort {
   using sorter = quicksort::team_merge_sort<Code, Value, threads, items>;
@@ -95,33 +92,27 @@ struct tile_sort {
   /// The shared memory of a team.
   struct storage {
     typename sorter::storage elements;
-    position shifts[max_segments];           ///< the index of an element in the array
-                                             ///< minus that in the tile
+    position shifts[max_segments];  ///< the index of an element in the array minus that in the tile
     std::uint32_t first_segments[threads];   ///< see split_segments
-    std::uint16_t begins[max_segments + 1];  ///< of the segments in the tile,
-                                             ///< and the end of the last
-    std::uint16_t is_scattered;              ///< not 0 if the segments are not consecutive
-                                             ///< in the array
+    std::uint16_t begins[max_segments + 1];  ///< of segments in the tile, and the end of the last
+    std::uint16_t is_scattered;  ///< not 0 if the segments are not consecutive in the array
   };
 
-  /// The number of segments and of elements of a tile. All threads of the team
-  /// have the same.
+  /// The number of segments and of elements of a tile. All threads of the team have the same.
   struct tile_size {
     unsigned segments;
     unsigned elements;
   };
 
-  /// Puts a segment into the tile; one thread calls it. `begin` is its begin in
-  /// the array.
+  /// Puts a segment into the tile; one thread calls it. `begin` is its begin in the array.
   __device__ static void put(storage& shared, unsigned index, unsigned begin_in_tile,
                              position begin) {
     shared.begins[index] = static_cast<std::uint16_t>(begin_in_tile);
     shared.shifts[index] = begin - begin_in_tile;
   }
 
-  /// Sorts the elements of the segments of a tile in place. No segment may be
-  /// empty. All threads of the team must call it, after put() for each segment.
-  /// It ends with a barrier of the team.
+  /// Sorts the elements of the segments of a tile in place. No segment may be empty. All threads of
+  /// the team must call it, after put() for each segment. It ends with a barrier of the team.
   template <class Team, class Key, class Compare>
   __device__ static void sort(const Team& team, storage& shared, const tile_size& size,
                               const quicksort::key_value_arrays<Key, Value>& data,
@@ -131,16 +122,14 @@ struct tile_sort {
       shared.is_scattered = 0;
     }
     team.sync();
-    // 1. Find this thread's segments, and whether all segments are consecutive
-    // in the array.
+    // 1. Find this thread's segments, and whether all segments are consecutive in the array.
     const auto segments = split(team, shared, size);
     for (unsigned k = team.rank; k < size.segments; k += threads) {
       if (shared.shifts[k] != shared.shifts[0]) shared.is_scattered = 1;
     }
     team.sync();
-    // 2. Load, sort and store. The order of a segment's elements does not
-    // matter before the sort,
-    //    but a thread sorts those at its own places.
+    // 2. Load, sort and store. The order of a segment's elements does not matter before the sort,
+    // but a thread sorts those at its own places.
     const arrays elements = shared.elements.view();
     with_places(shared, size, [&](const auto& place_of) {
       load(team, elements.keys, size, data.keys, place_of, compare);
@@ -158,8 +147,7 @@ struct tile_sort {
   using arrays = typename sorter::arrays;
   using mask = typename split_items<Code, items, has_values>::mask;
 
-  /// Returns the number of the first segment that begins after element `i` of
-  /// the tile.
+  /// Returns the number of the first segment that begins after element `i` of the tile.
   [[nodiscard]] __device__ static unsigned first_after(const storage& shared, const tile_size& size,
                                                        unsigned i) {
     return runtime::partition_point(0u, size.segments,
@@ -207,8 +195,7 @@ struct tile_sort {
     }
   }
 
-  /// Calls visit(i, index) for the elements of the tile that this thread loads
-  /// and stores.
+  /// Calls visit(i, index) for the elements of the tile that this thread loads and stores.
   template <class Team, class Visit>
   __device__ static void for_each_striped(const Team& team, const tile_size& size, Visit visit) {
     RAMIFY_UNROLL
@@ -236,8 +223,8 @@ struct tile_sort {
     }
   }
 
-  /// Stores this thread's keys of the tile, and moves its values. All values
-  /// are read before the first is written.
+  /// Stores this thread's keys of the tile, and moves its values. All values are read before the
+  /// first is written.
   template <class Team, class Key, class Places, class Compare>
   __device__ static void store(const Team& team, const arrays& elements, const tile_size& size,
                                const quicksort::key_value_arrays<Key, Value>& data,
