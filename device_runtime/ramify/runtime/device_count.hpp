@@ -23,7 +23,8 @@ struct device_count {
   std::size_t upper_bound;  ///< the arrays and the scratch memory have space for so many elements
 
   /// \param count  an integer of 4 or 8 bytes that the device can access. It must exist, and must
-  ///               not change, while the grids of the call run.
+  ///               not change, while the grids of the call run: it must not be in an array that the
+  ///               call writes, such as the keys of a sort.
   /// \param most   the upper bound: if the integer is greater, or negative, the call processes no
   ///               elements, and get() throws std::length_error
   template <std::integral Integer>
