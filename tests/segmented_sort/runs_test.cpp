@@ -10,6 +10,7 @@
 #include <ramify/runtime/stream.cuh>
 
 #include "counts_on_device.cuh"
+#include "exceptions.hpp"
 #include "failed_launches.hpp"
 #include "segmented_sort_checks.cuh"
 
@@ -49,10 +50,6 @@ struct changing_segments {
     }
     BOOST_REQUIRE(segments.n <= n);  // also with the longest segment
     input = make_keys<std::uint32_t>(n, seed);
-    const auto write = [](auto* to, const auto* from, std::size_t size) {
-      ramify::check(cudaMemcpyAsync(to, from, size * sizeof *from, cudaMemcpyHostToDevice, nullptr),
-                    "writing an input");
-    };
     // Segments beyond the number that is in memory are never read.
     const std::vector<std::uint32_t> bad(most, ~0u);
     write(begins.data(), bad.data(), most);
@@ -64,12 +61,27 @@ struct changing_segments {
     write(count.data(), &size, 1);
     ramify::check(cudaStreamSynchronize(nullptr), "writing an input");
   }
+  /// Makes the first segment one that no sort accepts. Waits.
+  void spoil() {
+    segments.ends[0] = n + 1;
+    write(ends.data(), segments.ends.data(), 1);
+    write(keys.data(), input.data(), n);
+    segments = {};  // no key changes
+    ramify::check(cudaStreamSynchronize(nullptr), "writing an input");
+  }
   [[nodiscard]] ramify::device_count size() const { return {count.data(), most}; }
   [[nodiscard]] auto start(const ramify::environment& env) const {
     return start_sort(keys.data(), n, begins.data(), ends.data(), size(), env);
   }
   [[nodiscard]] std::string check() const {
     return check_sorted(input, download(keys), segments, host_ascending{});
+  }
+
+ private:
+  template <class T>
+  static void write(T* to, const T* from, std::size_t size) {
+    ramify::check(cudaMemcpyAsync(to, from, size * sizeof *from, cudaMemcpyHostToDevice, nullptr),
+                  "writing an input");
   }
 };
 
@@ -188,6 +200,14 @@ BOOST_DATA_TEST_CASE(a_graph_sorts_other_segments_in_each_launch, data::make(rou
     ramify::check(cudaStreamSynchronize(stream.get()), "waiting for the graph");
     BOOST_TEST(arrays.check() == "");
     BOOST_TEST(run->get().segments == arrays.segments.size());
+    if (seed % 3 != 0) continue;
+    // A launch whose segments are refused, between two others.
+    arrays.spoil();
+    graph.launch(stream.get());
+    ramify::check(cudaStreamSynchronize(stream.get()), "waiting for the graph");
+    BOOST_CHECK_EXCEPTION((void)run->get(), std::invalid_argument,
+                          tests::names("segment 0 is no range"));
+    BOOST_TEST(arrays.check() == "");
   }
 }
 #endif
