@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The steps of advance_blocks() except the fluxes: a team of threads loads cells and ghost cells,
+/// The steps of advance_blocks() except the fluxes: the threads load cells and ghost cells,
 /// adds changes, and stores the new values. The steps have the numbers of advance.cuh.
 
 #include <ramify/amr/advance_tuning.cuh>
@@ -23,7 +23,7 @@ struct rk_stage {
 
 template <class View>
 using tuning_of = advance_tuning<typename View::physics_type, View::cells_along>;
-/// The shared memory of a team.
+/// The shared memory of a block.
 template <class View>
 using storage_of = advance_storage<typename View::physics_type, View::cells_along>;
 template <class View>
@@ -45,7 +45,7 @@ template <class View>
   return primitive;
 }
 
-/// Step 1. Loads the block's cells as primitive values. `rank` is that of the thread in its team.
+/// Step 1. Loads the block's cells as primitive values. `rank` is that of the thread.
 ///
 /// A thread reads all its cells before it converts the first one, so that the reads overlap. On an
 /// H200 a step in double is 2 to 3 % shorter than with one loop.

@@ -9,7 +9,7 @@
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
-/// The division of a block of cells among a team of threads.
+/// The division of a block of cells among the threads of a block.
 ///
 /// Along an axis, a thread sweeps a run of consecutive faces of one line. It reconstructs the
 /// profile in a cell once for the faces on both sides, except at the ends of a run. Runs are as
@@ -32,22 +32,20 @@ struct advance_tuning {
   }();
   static constexpr int runs = (faces + run - 1) / run;  ///< runs of a line
   static constexpr int threads = (runs * lines + 31) / 32 * 32;
-  /// In a grid that a kernel launched, only one block is resident on a multiprocessor at a time,
-  /// even if more would fit. Such a block has as many teams as there are registers for; a block of
-  /// a grid from the host has one team. For float, 768 threads have 80 registers each. For double,
-  /// 576 threads with 96 registers are enough: 384 threads with 148 registers take 1.04 times as
-  /// long in grids from kernels, and 1.16 times as long in grids from the host.
-  static constexpr int max_teams = [] {
+  /// The threads for which a multiprocessor has registers, in whole blocks. With these launch
+  /// bounds it also has shared memory for these blocks in a grid that a kernel launched, see
+  /// max_registers(). For float, 768 threads have 80 registers each. For double, 576 threads with
+  /// 96 registers are enough: 384 threads with 148 registers take 1.16 times as long.
+  static constexpr int bounds = [] {
     const int fit = (sizeof(typename Physics::real) == 4 ? 768 : 576) / threads;
-    return fit < 1 ? 1 : fit > 4 ? 4 : fit;
+    return threads * (fit < 1 ? 1 : fit > 4 ? 4 : fit);
   }();
-  static constexpr int max_threads = threads * max_teams;
   /// The axes whose ghost cells are in shared memory at a time. In two dimensions there is space
   /// for all of them, and their reads overlap.
   static constexpr int axes_with_ghosts = Physics::dimensions == 2 ? 2 : 1;
 };
 
-/// The shared memory of a team of threads.
+/// The shared memory of a block of threads.
 template <class Physics, int n>
 struct advance_storage {
   using real = typename Physics::real;

@@ -48,7 +48,8 @@ class device_mesh {
     }
     describe_domain();
     grow_to(std::min(max_nodes(), std::max<std::size_t>(2 * view_.tree.root_count(), 1024)));
-    choose_teams();
+    allow_shared(advance_blocks<view_type>, sizeof(advance_storage<Physics, n>));
+    allow_shared(tag_blocks<view_type>, sizeof(tag_storage<view_type>));
   }
 
   /// Sets the memory of the run's state. No kernel of the mesh may run before.
@@ -251,32 +252,15 @@ class device_mesh {
     tree.balance_codimension = std::min(dim, 1 + static_cast<int>(options_.mesh.balance));
   }
 
-  /// Allows launches of a kernel with up to `wanted` bytes of dynamic shared memory, and returns
-  /// the allowed bytes. \throws unavailable if these are fewer than `needed`
+  /// Allows launches of a kernel with `needed` bytes of dynamic shared memory. \throws unavailable
+  /// if the device has less
   template <class... Parameters>
-  static std::size_t allow_shared(void (*kernel)(Parameters...), std::size_t needed,
-                                  std::size_t wanted) {
-    const std::size_t granted = set_max_dynamic_shared(kernel, wanted);
-    if (granted < needed) {
+  static void allow_shared(void (*kernel)(Parameters...), std::size_t needed) {
+    if (set_max_dynamic_shared(kernel, needed) < needed) {
       throw unavailable("amr: blocks of " + std::to_string(n) + " cells along an edge need " +
                         std::to_string(needed) +
                         " bytes of shared memory, more than this device has");
     }
-    return granted;
-  }
-
-  /// Chooses the shape of the grids of advance_blocks for this device.
-  void choose_teams() {
-    using storage = advance_storage<Physics, n>;
-    using tuning = advance_tuning<Physics, n>;
-    const std::size_t granted = allow_shared(advance_blocks<view_type>, sizeof(storage),
-                                             tuning::max_teams * sizeof(storage));
-    constexpr std::size_t of_tags = sizeof(tag_storage<view_type>);
-    allow_shared(tag_blocks<view_type>, of_tags, of_tags);
-    view_.max_teams = static_cast<unsigned>(granted / sizeof(storage));
-    view_.resident_blocks =
-        resident_blocks(advance_blocks<view_type>, view_.max_teams * tuning::threads,
-                        view_.max_teams * sizeof(storage));
   }
 
   /// Returns the Morton code of a root block: the interleaved bits of its coordinates, x lowest.

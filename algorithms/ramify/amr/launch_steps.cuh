@@ -23,15 +23,8 @@ __host__ __device__ void launch_stage(const View& view, Grids& grids, const int*
   using storage = advance_storage<typename View::physics_type, View::cells_along>;
   using tuning = advance_tuning<typename View::physics_type, View::cells_along>;
   if (count == 0) return;
-  unsigned teams = 1;
-  if (grids.from_kernel()) {
-    // The fewest teams with which all blocks are resident at once, or the maximum.
-    const unsigned wanted = (count + view.resident_blocks - 1) / view.resident_blocks;
-    teams = wanted < view.max_teams ? wanted : view.max_teams;
-  }
-  grids(advance_blocks<View>,
-        view.shape((count + teams - 1) / teams, teams * tuning::threads, teams * sizeof(storage)),
-        view, nodes, count, stage);
+  grids(advance_blocks<View>, view.shape(count, tuning::threads, sizeof(storage)), view, nodes,
+        stage);
 }
 
 /// Launches both stages of a step for the nodes of a level, or of all levels. In a process with a

@@ -59,8 +59,6 @@ struct run_view : runtime::chain_link, Part {
   real root_spacing[dim];  ///< lengths of the edges of a cell of level 0
   amr_options::regrid_fields regrid;
   amr_options::step_fields step;
-  unsigned max_teams;                ///< teams of a block of advance_blocks that a kernel launches
-  unsigned resident_blocks;          ///< number of such blocks that are resident on the device
   unsigned batch_limit = max_batch;  ///< the maximum number of steps in one phase of this run
   /// Of the grids of a phase that the host launches. All of their kernels call
   /// grid_dependency_synchronize().
