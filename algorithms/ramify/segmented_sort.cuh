@@ -49,11 +49,11 @@
 
 #include <ramify/runtime/detail/requirements.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <ramify/quicksort/argument_types.cuh>
 #include <ramify/quicksort/config.hpp>
 #include <ramify/runtime/device_count.hpp>
+#include <ramify/segmented_sort/calls.cuh>
 #include <ramify/segmented_sort/config.hpp>
 #include <ramify/segmented_sort/run.cuh>
 #include <stdexcept>
@@ -61,9 +61,6 @@
 #include <vector>
 
 namespace ramify::detail::segmented_sort::inline RAMIFY_BUILD {
-
-template <class Offset>
-concept offset_type = std::integral<Offset> &&(sizeof(Offset) == 4 || sizeof(Offset) == 8);
 
 /// Checks the arrays of a call. \throws std::invalid_argument, cuda_error
 template <class Key, class Value, class Offset>

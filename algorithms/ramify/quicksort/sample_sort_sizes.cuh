@@ -101,6 +101,32 @@ template <class Tuning>
   return option == 0 ? expected_levels<Tuning>(n) + 4 : option;
 }
 
+/// Returns the number of levels until all parts of a segment of n elements that is not the root are
+/// leaves, if all splits are even.
+template <class Tuning>
+[[nodiscard]] __host__ __device__ unsigned levels_of_segment(position n) {
+  unsigned levels = 0;
+  for (position size = n; size > Tuning::leaf_size; ++levels) size /= target_buckets<Tuning>(size);
+  return levels;
+}
+
+/// Returns the sizes of a run whose levels begin with segments of n elements in all, without a
+/// root. Pieces are shorter than those of a root, so that segments of any length keep all blocks
+/// busy.
+template <class Context>
+[[nodiscard]] __host__ __device__ sample_sort_sizes
+sizes_of_segments(position n, const sample_sort_sizes& of_device) {
+  using tuning = typename Context::tuning;
+  sample_sort_sizes sizes = sizes_of_run<Context>(n, of_device);
+  const unsigned levels = levels_of_segment<tuning>(n);
+  sizes.levels_ahead = levels < 2 ? levels : levels + 1;
+  sizes.root_buckets = tuning::bucket_limit;
+  constexpr position shortest = 8 * position{tuning::min_piece};
+  const position piece = least(sizes.piece, greatest(n / (position{4} * sizes.blocks), shortest));
+  sizes.root_piece = sizes.piece = static_cast<unsigned>(piece + piece % 2);
+  return sizes;
+}
+
 /// Takes the arrays of a run, whose root, sizes, depth limit and state are set. The root must not
 /// be small. If the base of `layout` is null, only measures them.
 template <class Tuning, class Code>

@@ -4,6 +4,7 @@
 /// \file
 /// The segments that the caller gives, and what the first two grids find out about them.
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <ramify/quicksort/segment.cuh>
@@ -28,6 +29,9 @@ struct given_range {
   }
 };
 
+template <class Offset>
+concept offset_type = std::integral<Offset> &&(sizeof(Offset) == 4 || sizeof(Offset) == 8);
+
 /// Segments in arrays of begins and ends. All types of offsets share the kernels.
 struct offset_arrays {
   const void* begins;
@@ -37,7 +41,8 @@ struct offset_arrays {
   element_count count;
 
   template <class Offset>
-  offset_arrays(const Offset* begin, const Offset* end, const element_count& segments)
+  __host__ __device__ offset_arrays(const Offset* begin, const Offset* end,
+                                    const element_count& segments)
       : begins(begin),
         ends(end),
         bytes(sizeof(Offset)),

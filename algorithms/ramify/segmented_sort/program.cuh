@@ -23,7 +23,10 @@
 
 namespace ramify::detail::segmented_sort::inline RAMIFY_BUILD {
 
-/// The grids of round 0, which depend on the device alone.
+/// The number of grids of round 0.
+inline constexpr unsigned first_round_grids = 4;
+
+/// The sizes of the grids of round 0, which depend on the device alone.
 struct first_round_sizes {
   unsigned read_blocks;
   unsigned small_blocks;
@@ -57,9 +60,9 @@ struct segmented_program : quicksort::sample_sort_context<Key, Value, Compare> {
   [[nodiscard]] __device__ bool refuses() const { return findings->refuses(this->root.end); }
 
   template <class Grids>
-  void launch_first_round(Grids& grids) const;
+  __host__ __device__ void launch_first_round(Grids& grids) const;
 
-  /// Launches a round. Only the host launches round 0.
+  /// Launches a round. Only the host launches round 0, here; see calls.cuh.
   template <class Grids>
   __host__ __device__ void launch_round(const quicksort::sample_sort_state& now,
                                         Grids& grids) const {

@@ -158,7 +158,8 @@ __global__ void __launch_bounds__(Program::sizes_of_tiles::middle_threads,
 /// Launches the grids of round 0.
 template <class Key, class Value, class Compare, class Segments>
 template <class Grids>
-void segmented_program<Key, Value, Compare, Segments>::launch_first_round(Grids& grids) const {
+__host__ __device__ void segmented_program<Key, Value, Compare, Segments>::launch_first_round(
+    Grids& grids) const {
   const first_round_sizes& s = first_round;
   grids(begin_segmented_sort<segmented_program>, {1, 256}, *this);
   const auto shape = [&](unsigned blocks, unsigned threads, unsigned bytes) {

@@ -11,6 +11,13 @@
 #include <cstddef>
 #include <type_traits>
 
+// A kernel that calls an algorithm may make a device_count. (nvcc compiles this header, too.)
+#if defined(__CUDACC__)
+#define RAMIFY_HOST_DEVICE __host__ __device__
+#else
+#define RAMIFY_HOST_DEVICE
+#endif
+
 namespace ramify {
 
 /// The number of elements of an array, in device memory. A call that takes it reads the number in
@@ -28,7 +35,7 @@ struct device_count {
   /// \param most   the upper bound: if the integer is greater, or negative, the call processes no
   ///               elements, and get() throws std::length_error
   template <std::integral Integer>
-  requires(sizeof(Integer) == 4 || sizeof(Integer) == 8)
+  requires(sizeof(Integer) == 4 || sizeof(Integer) == 8) RAMIFY_HOST_DEVICE
       device_count(const Integer* count, std::size_t most)
       : address(count),
         bytes(sizeof(Integer)),
@@ -37,3 +44,5 @@ struct device_count {
 };
 
 }  // namespace ramify
+
+#undef RAMIFY_HOST_DEVICE

@@ -35,8 +35,8 @@ struct element_count {
   std::size_t upper_bound = 0;
 
   element_count() = default;
-  element_count(std::size_t n) : upper_bound(n) {}
-  element_count(const device_count& n)
+  __host__ __device__ element_count(std::size_t n) : upper_bound(n) {}
+  __host__ __device__ element_count(const device_count& n)
       : address(n.address), bytes(n.bytes), is_signed(n.is_signed), upper_bound(n.upper_bound) {}
   /// The number that read_count() writes.
   element_count(const counted_elements* counted, std::size_t most)
