@@ -38,6 +38,21 @@ __global__ void take_and_release(index_pool pool, unsigned* owners, unsigned* ke
 }
 __global__ void mark_end(index_pool pool) { pool.mark_end(); }
 
+/// Writes which of some requests get numbers.
+__global__ void take_all_and_some(index_pool pool, unsigned* taken) {
+  *taken++ = pool.take_all() ? 1 : 0;
+  *taken++ = pool.take() != index_pool::none ? 1 : 0;  // no
+  *taken++ = pool.take_all() ? 1 : 0;                  // no
+  pool.release_all();
+  const unsigned first = pool.take(2);
+  *taken++ = first != index_pool::none ? 1 : 0;
+  *taken++ = pool.take(2) != index_pool::none ? 1 : 0;
+  *taken++ = pool.take(2) != index_pool::none ? 1 : 0;  // no
+  *taken++ = pool.take(3) != index_pool::none ? 1 : 0;
+  pool.release(first);
+  *taken++ = pool.take_all() ? 1 : 0;  // no
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(arenas)
@@ -63,6 +78,19 @@ BOOST_DATA_TEST_CASE(no_two_threads_have_the_same_number, data::make({1, 31, 32,
       std::ranges::count_if(numbers, [](unsigned n) { return n != index_pool::none; });
   BOOST_TEST(taken > 0);
   BOOST_TEST(download_array(pool.taken, 1)[0] == unsigned(taken));
+}
+
+BOOST_AUTO_TEST_CASE(all_numbers_are_taken_at_once_or_up_to_some) {
+  memory_layout sizing(nullptr);
+  static_cast<void>(index_pool::place(sizing, 40));
+  const auto memory = zeros<std::byte>(sizing.size());
+  memory_layout layout(memory.data());
+  const index_pool pool = index_pool::place(layout, 40);
+  const auto taken = zeros<unsigned>(8);
+  check(launch(mark_end, {1, 1}, nullptr, pool).code(), "launching");
+  check(launch(take_all_and_some, {1, 1}, nullptr, pool, taken.data()).code(), "launching");
+  BOOST_TEST(download(taken) == (std::vector<unsigned>{1, 0, 0, 1, 1, 0, 1, 0}),
+             boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(kept_calls_are_done_by_the_grids_that_complete) {

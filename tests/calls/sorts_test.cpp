@@ -70,18 +70,6 @@ BOOST_DATA_TEST_CASE(a_flood_of_calls_loses_none, data::make({32, 128, 2048}), l
   }
 }
 
-BOOST_AUTO_TEST_CASE(large_calls_that_were_kept_take_few_grids) {
-  // With slots for one large call at a time, which needs all of them, and few chunks.
-  const launch_limits limits({.pending_launches = 128});
-  const auto count = unsigned(cut_down(300, 30));
-  const std::size_t n = RAMIFY_ON_CUDA ? 40'000 : 5'000;
-  const called_sorts calls(std::vector<std::size_t>(count, n), 1);
-  call_arena arena(sorts(n), {.chunks = 2});
-  const call_report report = expect_called_sorts(calls, arena);
-  BOOST_TEST(report.refused == 0u);
-  BOOST_TEST(report.child_grids < 20 * count);
-}
-
 // ---- continuations that call again --------------------------------------------------------------
 
 namespace {

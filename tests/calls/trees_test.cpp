@@ -256,7 +256,9 @@ __global__ void begin_pipelines(pipeline first, unsigned count,
 }  // namespace
 
 BOOST_DATA_TEST_CASE(trees_and_sorts_share_an_arena,
-                     data::make({32, 128, 2048}) * data::make({20, 4'000}), limit, n) {
+                     data::make({32, 128, 2048}) *
+                         data::make({20, 4'000, RAMIFY_ON_CUDA ? 30'000 : 5'000}),
+                     limit, n) {
   const launch_limits limits({.pending_launches = std::size_t(limit)});
   constexpr unsigned count = 20;
   const auto length = static_cast<unsigned>(n);

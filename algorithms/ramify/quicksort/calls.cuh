@@ -8,7 +8,8 @@
 /// A call of few elements is one block, which sorts them in shared memory. There are two kinds of
 /// such blocks: one of the size of a leaf, and one of the size of a long leaf. Calls of a kind that
 /// were kept are sorted by one grid. A call of more elements is a sample_sort, the only one that
-/// needs scratch memory. Its levels are the rounds of a chain_call.
+/// needs scratch memory. Its levels are the rounds of a chain_call. Such calls that were kept are
+/// sorted together (sort_batch.cuh), because each grid that a kernel launches takes microseconds.
 ///
 /// Options      those of the plan, which hold for all its calls. The strategy `binary`, with its
 ///              fields `streams` and `launches`, and sorts in parts are for the host.
@@ -16,9 +17,10 @@
 #include <ramify/quicksort/argument_types.cuh>
 #include <ramify/quicksort/config.hpp>
 #include <ramify/quicksort/order.cuh>
-#include <ramify/quicksort/sample_sort_sizes.cuh>
+#include <ramify/quicksort/sort_batch.cuh>
 #include <ramify/runtime/detail/chain_call.cuh>
 #include <ramify/runtime/kernel_calls.cuh>
+#include <type_traits>
 
 namespace ramify::inline RAMIFY_BUILD {
 
@@ -32,37 +34,6 @@ namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
 template <class Sorter, class Call>
 __global__ void sort_in_block(Call call, call_ticket ticket, call_batch batch, unsigned max);
-
-/// The scratch memory of a sample_sort of n elements that is a part of a call. `depth_limit` is
-/// that of quicksort_options.
-template <class Context>
-struct sort_call_memory {
-  using arrays = key_value_arrays<typename Context::key, typename Context::value>;
-
-  __host__ __device__ sort_call_memory(memory_layout& layout, position n,
-                                       const sample_sort_sizes& of_device,
-                                       unsigned depth_limit = 0) {
-    using tuning = typename Context::tuning;
-    sort.root = {0, n};
-    sort.depth_limit = depth_limit_of<tuning>(n, depth_limit);
-    sort.sizes = sizes_of_run<Context>(n, of_device);
-    sort.state = layout.take<sample_sort_state>(1);
-    take_arrays<tuning>(sort, layout);
-    elements.keys = layout.take<typename Context::key>(n);
-    if (arrays::has_values) elements.values = layout.take<typename Context::value>(n);
-  }
-
-  /// Returns the program of the sort of the elements of `data`.
-  [[nodiscard]] __device__ Context program(const arrays& data, const typename Context::order& order,
-                                           const call_ticket& ticket) const {
-    Context made{{}, sort, {data, elements}, order, true};
-    link_to_call(made, ticket);
-    return made;
-  }
-
-  sample_sort_memory<typename Context::code> sort{};
-  arrays elements{};
-};
 
 /// Writes the state of a sort before the first round.
 template <class Context>
@@ -82,12 +53,15 @@ struct sort_call : chain_call<sort_call<Key, Value, Compare>> {
   using long_leaf_sorter = typename context::long_leaf_sorter;
   static_assert(sizeof(typename order::code) == sizeof(Key), "tuning depends on the size of keys");
 
-  /// The kinds of calls. The first two are those of batches.
+  /// The kinds of calls.
   enum : unsigned { leaf, long_leaf, levels };
+  /// The number of kinds that are in batches. The calls of a batch with levels share a comparator.
+  static constexpr unsigned batches = std::is_empty_v<Compare> ? 3 : 2;
 
   key_value_arrays<Key, Value> data;
   position n;
   Compare compare;
+  unsigned rows = 0;  ///< the maximum number of calls, if this is a batch of calls with levels
 
   [[nodiscard]] __device__ bool fits(const plan& p) const { return n <= p.max_n(); }
 
@@ -98,7 +72,7 @@ struct sort_call : chain_call<sort_call<Key, Value, Compare>> {
     // The last round has only copies and leaves. One level more than expected may be necessary.
     const unsigned of_levels = (expected_levels<tuning>(n) + 1) * sample_sort_level_grids;
     return {drivers_of_call + of_levels, drivers_of_call + sample_sort_level_grids, true,
-            call_needs::no_batch};
+            kind < batches ? kind : call_needs::no_batch};
   }
 
   [[nodiscard]] __device__ __forceinline__ bool start(const plan& p,
@@ -134,7 +108,33 @@ struct sort_call : chain_call<sort_call<Key, Value, Compare>> {
     clear_state(ticket);
     write_first_state(program(p, ticket));
   }
+  [[nodiscard]] __device__ bool is_complete(const plan& p, const call_ticket& ticket) const {
+    if (rows != 0) return state_of(ticket).step == batch_is_complete;
+    return chain_call<sort_call>::is_complete(p, ticket);
+  }
+  __device__ void end(const plan&, const call_ticket& ticket) const {
+    call_ticket mine = ticket;
+    if (rows != 0) {
+      ticket.calls->chunks.release_all();
+      mine.chunk = call_state::none;
+    }
+    mine.end();
+  }
+  __device__ void launch_due(const plan& p, const call_ticket& ticket, const char* kernel) const {
+    const context sort = program(p, ticket);
+    if (rows == 0 || is_sorting(sort, state_of(ticket).step)) {
+      launch_round_of_call(sort, kernel);
+    } else {
+      launch_step_of_batch(*this, sort, ticket);
+    }
+  }
+
+  /// Returns the program of the sort, after the state is written that decides its sizes.
   [[nodiscard]] __device__ context program(const plan& p, const call_ticket& ticket) const {
+    if (rows != 0) {
+      const auto batch = sort_batch(ticket).memory<context>(p);
+      return batch.sort.program(batch.gathered, {compare}, ticket);
+    }
     memory_layout layout(ticket.scratch());
     layout.take<chain_call_state>(1);
     const sort_call_memory<context> memory(layout, n, p.sizes(), p.depth_limit());
@@ -190,8 +190,8 @@ class quicksort_calls {
   static constexpr const char* name =
       std::is_same_v<Value, no_value> ? "quicksort" : "quicksort_pairs";
 
-  /// The kinds of calls of which one grid does many.
-  static constexpr unsigned batches = 2;
+  /// The kinds of calls of which the same grids do many.
+  static constexpr unsigned batches = call::batches;
 
   /// Plans calls of up to `max_n` elements. Calls of more are refused.
   /// \throws std::invalid_argument if max_n is 2^40 or more, for bad options, and for options that
@@ -242,12 +242,20 @@ class quicksort_calls {
     return sizes_;
   }
 
-  /// Launches a grid for `count` calls that were kept.
+  /// Launches the first grid of `count` calls that were kept.
   [[nodiscard]] __device__ bool launch_batch(unsigned kind, unsigned count,
                                              const detail::call_ticket& ticket,
                                              const detail::call_batch& batch) const {
-    return batch.template call<call>(0).launch_blocks(*this, kind, count,
-                                                      call::capacity(*this, kind), ticket, batch);
+    if constexpr (batches > call::levels) {
+      if (kind == call::levels) {
+        return detail::quicksort::start_batch<call>(*this, count, ticket, batch);
+      }
+    }
+    if (!ticket.calls->acquire(1)) return false;
+    const bool launched = batch.template call<call>(0).launch_blocks(
+        *this, kind, count, call::capacity(*this, kind), ticket, batch);
+    launched ? ticket.calls->hold(1) : ticket.calls->release(1);
+    return launched;
   }
 
  private:

@@ -133,6 +133,16 @@ inline constexpr bool is_kernel_environment<continued_environment<Plans, Paramet
 template <class>
 inline constexpr bool kernels_can_call = device_launch_available;
 
+/// Returns the number of chunks that may be taken after a call has started at once. If a batch can
+/// do the call, it is few, because many calls take less time together.
+template <class Environment>
+[[nodiscard]] __device__ __forceinline__ unsigned chunks_for(const call_needs& needs,
+                                                             const Environment& env) {
+  constexpr unsigned few = 8;
+  const unsigned all = env.calls->chunks.capacity;
+  return needs.batch == call_needs::no_batch || env.refuses || all < few ? all : few;
+}
+
 /// Keeps a call in the list for its needs. Returns false if no record is free.
 template <class Plans, class Call>
 [[nodiscard]] __device__ __forceinline__ bool keep_call(const Call& call, const call_needs& needs,
@@ -144,9 +154,9 @@ template <class Plans, class Call>
   const unsigned batch = call_state::first_batch +
                          each_plan<Plans>::template first_batch<typename Call::plan> + needs.batch;
   const bool alone = needs.batch == call_needs::no_batch;
-  calls.append(needs.scratch ? unsigned{call_state::needing_chunk}
-               : alone       ? unsigned{call_state::others}
-                             : batch,
+  calls.append(!alone          ? batch
+               : needs.scratch ? unsigned{call_state::needing_chunk}
+                               : unsigned{call_state::others},
                record);
   return true;
 }
@@ -170,17 +180,21 @@ __device__ __forceinline__ call_status start_call(const Call& call, const Enviro
     // 1. The continuation gets a record first, so that it cannot be lost later.
     if (check_kept_arguments(plan_type::name, call) && call.fits(plan) &&
         env.keep_continuation(ticket.continuation, number)) {
-      // 2. Start the call, or else keep it.
+      // 2. Start the call, or else keep it. If it cannot be kept, start it after all.
       const call_needs needs = call.needs(plan);
-      const bool started = env.calls->launching.one_by_one(
-          [&] { return try_to_start(*env.calls, call, plan, needs, ticket); });
-      if (started) {
-        atomicAdd(&counts.started, 1ull);
-        return call_status::started;
-      }
-      if (!env.refuses && keep_call<plans_type>(call, needs, ticket)) {
-        atomicAdd(&counts.kept, 1ull);
-        return call_status::kept;
+      const unsigned chunks = env.calls->chunks.capacity;
+      for (unsigned most = chunks_for(needs, env);; most = chunks) {
+        const bool started = env.calls->launching.one_by_one(
+            [&] { return try_to_start(*env.calls, call, plan, needs, ticket, most); });
+        if (started) {
+          atomicAdd(&counts.started, 1ull);
+          return call_status::started;
+        }
+        if (!env.refuses && keep_call<plans_type>(call, needs, ticket)) {
+          atomicAdd(&counts.kept, 1ull);
+          return call_status::kept;
+        }
+        if (most == chunks) break;
       }
       // 3. Nothing will be done.
       if (ticket.continuation != call_state::none) {

@@ -87,10 +87,10 @@ struct call_counts {
 /// The state of an arena, in device memory.
 struct call_state {
   static constexpr unsigned none = index_pool::none;
-  static constexpr unsigned max_lists = 16;
+  static constexpr unsigned max_lists = 24;
 
   /// The lists. A drain takes them in this order: `unfinished`, calls that have a chunk, and need a
-  /// slot at most; from `first_batch` on, calls of which one grid does many, a list for each kind;
+  /// slot at most; from `first_batch` on, calls of which grids do many, a list for each kind;
   /// `needing_chunk`; `others`, continuations and all other calls.
   enum : unsigned { unfinished, needing_chunk, others, first_batch };
 

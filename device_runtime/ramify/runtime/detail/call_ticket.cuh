@@ -52,9 +52,9 @@ struct call_ticket {
   }
 };
 
-/// The calls that one grid does, see Call::launch_batch(). Block i does call i.
+/// The calls that the same grids do, see launch_batch() in start_call.cuh.
 struct call_batch {
-  call_state* calls = nullptr;  ///< null: the grid does one call
+  call_state* calls = nullptr;  ///< null: the grids do one call
   unsigned list = 0;
   unsigned first = 0;
 
@@ -66,9 +66,9 @@ struct call_batch {
   [[nodiscard]] __device__ const Call& call(unsigned i) const {
     return calls->records[record(i)].template as<Call>();
   }
-  /// Releases the record of call i, after all threads of its block have read it.
+  /// Releases the record of call i, after all threads have read it.
   __device__ void release(unsigned i) const { calls->free_records.release(record(i)); }
-  /// Returns the ticket of call i. The slot of the grid is held.
+  /// Returns the ticket of call i, which has neither slots nor a chunk.
   [[nodiscard]] __device__ call_ticket ticket(unsigned i, const trace_ticket& trace) const {
     const call_record& kept = calls->records[record(i)];
     return {calls, 0, call_state::none, kept.plan, kept.continuation, trace};
@@ -82,7 +82,7 @@ struct call_needs {
   unsigned slots;        ///< 0: there is nothing to do, and the call ends at once
   unsigned least_slots;  ///< with fewer, drains do the call, by Call::launch_rest()
   bool scratch;          ///< whether it needs a chunk
-  unsigned batch;        ///< number of the kind of calls that one grid does, or no_batch
+  unsigned batch;        ///< number of the kind of calls that the same grids do, or no_batch
 };
 
 }  // namespace ramify::detail::runtime::inline RAMIFY_BUILD

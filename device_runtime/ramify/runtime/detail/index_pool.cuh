@@ -35,12 +35,12 @@ struct index_pool {
     if (capacity % 32 != 0) words[capacity / 32] = ~0u << capacity % 32;
   }
 
-  /// Returns a number that was free, or none. While other threads fail, it may return none although
-  /// a number is free.
-  [[nodiscard]] __device__ unsigned take() const {
-    if (load_relaxed(*taken) >= capacity) return none;
+  /// Returns a number that was free, or none if `most` numbers are taken. While other threads fail,
+  /// it may return none although a number is free.
+  [[nodiscard]] __device__ unsigned take(unsigned most) const {
+    if (load_relaxed(*taken) >= most) return none;
     const unsigned before = atomicAdd(taken, 1u);
-    if (before >= capacity) {
+    if (before >= most) {
       atomicSub(taken, 1u);
       return none;
     }
@@ -59,6 +59,20 @@ struct index_pool {
         }
       }
     }
+  }
+
+  [[nodiscard]] __device__ unsigned take() const { return take(capacity); }
+
+  /// Takes all numbers and returns true, or returns false if any is taken.
+  [[nodiscard]] __device__ bool take_all() const {
+    if (atomicCAS(taken, 0u, capacity) != 0) return false;
+    __threadfence();  // the other half of the fence of release()
+    return true;
+  }
+  /// Releases the numbers of take_all().
+  __device__ void release_all() const {
+    __threadfence();
+    atomicSub(taken, capacity);
   }
 
   /// Releases a number. What the thread has written to its object before, and what it has read, is

@@ -15,10 +15,12 @@
 ///       std::size_t scratch_bytes() const;              host, after prepare(): of the largest
 ///                                                       call; 0: none
 ///       static constexpr const char* name;              the function that kernels call, for errors
-///       static constexpr unsigned batches;              kinds of calls of which a grid does many
+///       static constexpr unsigned batches;              kinds of calls of which grids do many
 ///       bool launch_batch(unsigned kind, unsigned count, const call_ticket&,
-///                         const call_batch&) const;     launches that grid, one block for a call;
-///                                                       not used if `batches` is 0
+///                         const call_batch&) const;     takes slots, and chunks if the calls need
+///                                                       them, and launches the first of these
+///                                                       grids; not used if `batches` is 0. False:
+///                                                       the calls are started one by one
 ///     };
 ///     struct call {                         // copied bit by bit; at most 288 bytes
 ///       using plan = ...;
@@ -152,24 +154,27 @@ __device__ void write_record_of_chunk(const Call& call, const call_ticket& ticke
 }
 
 /// Starts a call. Returns false, with nothing changed, if slots or memory are missing. `ticket` has
-/// neither.
+/// neither. At most `most_chunks` chunks may be taken then.
 template <class Call>
 __device__ __forceinline__ bool try_to_start(call_state& calls, const Call& call,
                                              const typename Call::plan& plan,
-                                             const call_needs& needs, call_ticket ticket) {
+                                             const call_needs& needs, call_ticket ticket,
+                                             unsigned most_chunks) {
   if (needs.slots == 0) {
     ticket.end();
     return true;
   }
   if (calls.allowed < needs.least_slots) return false;
-  ticket.slots = needs.slots < calls.allowed ? needs.slots : calls.allowed;
-  if (!calls.acquire(ticket.slots)) return false;
-  if (needs.scratch) ticket.chunk = calls.chunks.take();
-  if (!needs.scratch || ticket.chunk != call_state::none) {
-    if (call.start(plan, ticket)) return true;
-    if (needs.scratch) calls.chunks.release(ticket.chunk);
+  if (needs.scratch) {
+    ticket.chunk = calls.chunks.take(most_chunks);
+    if (ticket.chunk == call_state::none) return false;
   }
-  calls.release(ticket.slots);
+  ticket.slots = needs.slots < calls.allowed ? needs.slots : calls.allowed;
+  if (calls.acquire(ticket.slots)) {
+    if (call.start(plan, ticket)) return true;
+    calls.release(ticket.slots);
+  }
+  if (needs.scratch) calls.chunks.release(ticket.chunk);
   return false;
 }
 
@@ -183,7 +188,7 @@ __device__ bool resume_call(call_state& calls, unsigned record, const typename C
   const Call& call = calls.records[record].template as<Call>();
   call_ticket ticket{&calls, 0, call_state::none, kept.plan, kept.continuation, trace};
   const call_needs needs = call.needs(plan);
-  bool resumed = try_to_start(calls, call, plan, needs, ticket);
+  bool resumed = try_to_start(calls, call, plan, needs, ticket, calls.chunks.capacity);
   if constexpr (requires { call.write_state(plan, ticket); }) {
     if (!resumed && needs.scratch && needs.least_slots > calls.allowed) {
       ticket.chunk = calls.chunks.take();
@@ -223,10 +228,10 @@ __device__ bool resume_unfinished(call_state& calls, unsigned record,
 }
 
 /// Starts or continues what a record keeps. Returns false, with nothing changed, if slots or memory
-/// are missing.
+/// are missing. (Not inline: a drain calls it for each list, and it has the launches of all plans.)
 template <class Plans>
-__device__ bool resume(call_state& calls, unsigned record, const Plans& plans,
-                       const trace_ticket& trace) {
+__device__ __noinline__ bool resume(call_state& calls, unsigned record, const Plans& plans,
+                                    const trace_ticket& trace) {
   const call_record& kept = calls.records[record];
   const unsigned of_plan = kept.plan;
   const bool is_continuation = kept.keeps == call_record::a_continuation;
@@ -298,27 +303,28 @@ __device__ inline bool begin_drain(call_state& calls, bool again) {
   return due != 0 && calls.idle_drains <= most_idle && calls.status->error == 0;
 }
 
-/// Launches a grid for each kind of batch that has calls.
+/// Launches the grids of each kind of batch that has calls, or starts these calls one by one. The
+/// last kinds of a plan come first: they may need all chunks, which continuations of other calls
+/// take.
 template <class Plans>
 __device__ void launch_batches(call_state& calls, const Plans& plans, const trace_ticket& trace) {
-  each_plan<Plans>::visit(
-      plans, [&]<class Plan>(const Plan& plan, unsigned number, unsigned first_batch) {
-        if constexpr (Plan::batches != 0) {
-          for (unsigned kind = 0; kind < Plan::batches; ++kind) {
-            const unsigned index = call_state::first_batch + first_batch + kind;
-            call_list& list = calls.lists[index];
-            if (list.due() == 0 || !calls.acquire(1)) continue;
-            const call_ticket ticket{&calls, 0, call_state::none, number, call_state::none, trace};
-            if (plan.launch_batch(kind, list.due(), ticket, {&calls, index, list.head})) {
-              calls.hold(1);
-              calls.resumed += list.due();
-              list.head = list.end;
-            } else {
-              calls.release(1);
-            }
-          }
+  each_plan<Plans>::visit(plans, [&]<class Plan>(const Plan& plan, unsigned, unsigned first_batch) {
+    if constexpr (Plan::batches != 0) {
+      RAMIFY_NO_UNROLL
+      for (unsigned kind = Plan::batches; kind-- != 0;) {
+        const unsigned index = call_state::first_batch + first_batch + kind;
+        call_list& list = calls.lists[index];
+        if (list.due() == 0) continue;
+        const call_batch batch{&calls, index, list.head};
+        if (plan.launch_batch(kind, list.due(), batch.ticket(0, trace), batch)) {
+          calls.resumed += list.due();
+          list.head = list.end;
+        } else {
+          resume_in_order(calls, list, plans, trace);
         }
-      });
+      }
+    }
+  });
 }
 
 /// Resumes continuations, and calls that need no chunk, with the calling thread or, if they are
