@@ -51,7 +51,7 @@ namespace ramify {
 /// Options of a call_arena.
 struct call_arena_options {
   /// The number of calls at the same time that have scratch memory, in [1, 65536]. Small calls need
-  /// none.
+  /// none. Large sorts that are kept share the memory of all.
   unsigned chunks = 8;
   /// The number of records, in [1, 2^24]: of calls that are kept, and of continuations that have
   /// not begun. If all are taken, a call is refused.
