@@ -5,6 +5,7 @@
 /// The first two grids: they clear the state of a run, check the segments of the caller, and sort
 /// them out by length.
 
+#include <ramify/quicksort/sample_sort_sizes.cuh>
 #include <ramify/runtime/prefix_sum.cuh>
 #include <ramify/segmented_sort/program.cuh>
 
@@ -102,8 +103,8 @@ __global__ void __launch_bounds__(Program::sizes_of_tiles::read_threads)
   const position count = program.segments.size();
   const position n = program.root.end;
   const position warps = position{gridDim.x} * (blockDim.x / 32);
-  // A sum that exceeds n, which is less than 2^40, is refused. With this limit the sum of all lanes,
-  // fewer than 2^20, does not wrap.
+  // A sum that exceeds n, which is less than 2^40, is refused. With this limit, the sum of all
+  // lanes, fewer than 2^20, does not wrap.
   constexpr position most = position{1} << 44;
   position elements = 0;
   for (position first = (position{blockIdx.x} * blockDim.x + threadIdx.x) / 32 * 32; first < count;
