@@ -55,7 +55,7 @@ string(REGEX MATCHALL
        functions "${headers}")
 list(TRANSFORM functions REPLACE "^[^A-Za-z0-9_]|\\($" "")
 list(REMOVE_DUPLICATES functions)
-list(FILTER functions EXCLUDE REGEX "^__(builtin_|attribute__)")
+list(FILTER functions EXCLUDE REGEX "^__(builtin_|has_builtin|attribute__)")
 list(LENGTH functions count)
 if(count LESS 100)
   fail("only ${count} functions found in the headers")

@@ -11,12 +11,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <initializer_list>
 #include <ramify/cpu/arithmetic.hpp>
 #include <ramify/cpu/atomics.hpp>
 #include <ramify/cpu/runtime_api.hpp>
 #include <ramify/cpu/vector_types.hpp>
-#include <span>
+#include <type_traits>
+#include <utility>
 
 #define __global__
 #define __device__
@@ -80,27 +81,67 @@ void __nanosleep(unsigned nanoseconds);
 
 namespace ramify::cpu {
 
+/// Clears the padding of a kernel argument. GCC 12 clears wrong bytes in a struct where other
+/// members follow an array of structs of more than 64 bytes: in such a struct the array comes last.
+template <class T>
+void clear_padding([[maybe_unused]] void* argument) {
+#if __has_builtin(__builtin_clear_padding)
+  __builtin_clear_padding(static_cast<T*>(argument));
+#endif
+}
+
+/// An argument of a launch, independent of its type. It refers to the value that the launch copies.
+///
+/// Padding may hold stale pointers, so the rule checker searches a copy with cleared padding. If
+/// the compiler cannot clear padding (clang 16), an argument that may have padding is not searched.
+/// The kernel gets another copy.
+struct launch_argument {
+  template <class T>
+  launch_argument(const T& argument) : value(&argument), size(sizeof(T)), alignment(alignof(T)) {
+    if constexpr (!std::has_unique_object_representations_v<T>) {
+      clear = &clear_padding<T>;
+      is_searched = __has_builtin(__builtin_clear_padding);
+    }
+  }
+
+  const void* value;
+  std::size_t size;
+  std::size_t alignment;
+  void (*clear)(void* copy) = nullptr;  ///< clears the padding of a copy; null: there is none
+  bool is_searched = true;
+};
+
+/// Calls a kernel with these parameters, whose addresses are in `arguments`.
+template <class... Parameters>
+void call_kernel(const void* kernel, const void* const* arguments) {
+  const auto function = reinterpret_cast<void (*)(Parameters...)>(const_cast<void*>(kernel));
+  const auto call = [&]<int... i>(std::integer_sequence<int, i...>) {
+    function(*static_cast<const Parameters*>(arguments[i])...);
+  };
+  call(std::make_integer_sequence<int, sizeof...(Parameters)>());
+}
+
 /// A launch, independent of the kernel's type.
 struct launch_request {
-  std::function<void()> thread;  ///< the body of one thread: the kernel and copies of its arguments
-  const void* kernel;            ///< the kernel's address, from which messages get its name
+  void (*thread)(const void* kernel, const void* const* arguments);  ///< the body of one thread
+  const void* kernel;  ///< the kernel's address, from which messages get its name
   builtins::dim3 grid;
   builtins::dim3 block;
   std::size_t dynamic_shared;  ///< bytes
   builtins::site site;         ///< the source location of the launch
 };
 
-/// Launches a grid.
+/// Launches a grid with copies of the arguments.
 ///
 /// A call from the host returns when the grid and all its descendants are complete. A call from a
-/// kernel passes the grid to the executor and returns. The rule checker searches `arguments` for
+/// kernel passes the grid to the executor and returns. The rule checker searches the arguments for
 /// pointers that a child must not get. \throws rule_violation
-builtins::cudaError_t submit(launch_request, builtins::cudaStream_t,
-                             std::span<const std::span<const std::byte>> arguments);
+builtins::cudaError_t submit(const launch_request&, builtins::cudaStream_t,
+                             std::initializer_list<launch_argument>);
 
 /// Searches the arguments of a later launch as submit() does. Only a kernel calls it. \throws
 /// rule_violation
-void check_arguments(std::span<const std::span<const std::byte>> arguments);
+void check_arguments(std::initializer_list<launch_argument>);
 
 /// Allows launches of `kernel` with up to `bytes` bytes of dynamic shared memory, as
 /// cudaFuncSetAttribute does on a GPU.

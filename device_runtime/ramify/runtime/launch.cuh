@@ -23,11 +23,6 @@
 #include <type_traits>
 #include <utility>
 
-#if !RAMIFY_ON_CUDA
-#include <array>
-#include <memory>
-#include <tuple>
-#endif
 #if !RAMIFY_ON_CUDA || RAMIFY_CHECK
 #include <exception>
 #endif
@@ -154,35 +149,6 @@ __device__ inline void grid_dependency_synchronize() {
 
 namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 
-#if !RAMIFY_ON_CUDA
-/// Returns use(bytes), where bytes[i] are those of argument i that the rule checker searches for
-/// pointers.
-///
-/// Padding may hold stale pointers, so the rule checker searches copies with cleared padding. If
-/// the compiler cannot clear padding (clang 16), arguments that may have padding are not searched.
-/// GCC 12 clears wrong bytes in a struct where other members follow an array of structs of more
-/// than 64 bytes: the kernel therefore gets other copies, and in such a struct the array comes
-/// last.
-template <class... Parameters, class Use>
-auto with_searched_bytes(const std::tuple<Parameters...>& copies, Use use) {
-#if __has_builtin(__builtin_clear_padding)
-  [[maybe_unused]] constexpr bool padding_is_cleared = true;
-  std::tuple<Parameters...> searched = copies;
-  std::apply([](auto&... a) { (__builtin_clear_padding(&a), ...); }, searched);
-#else
-  [[maybe_unused]] constexpr bool padding_is_cleared = false;
-  const std::tuple<Parameters...>& searched = copies;
-#endif
-  return use(std::apply(
-      []<class... T>(const T&... a) {
-        return std::array<std::span<const std::byte>, sizeof...(T)>{std::span(
-            reinterpret_cast<const std::byte*>(std::addressof(a)),
-            padding_is_cleared || std::has_unique_object_representations_v<T> ? sizeof(T) : 0)...};
-      },
-      searched));
-}
-#endif
-
 /// Returns whether a grid may get these arguments of a later launch. Where the rules are checked,
 /// it reports arguments that it must not get, as a launch does. `function` is the calling function.
 template <class... Parameters>
@@ -190,8 +156,7 @@ template <class... Parameters>
     [[maybe_unused]] const char* function, [[maybe_unused]] const Parameters&... arguments) {
   [[maybe_unused]] bool allowed = true;
 #if !RAMIFY_ON_CUDA
-  with_searched_bytes(std::tuple<Parameters...>(arguments...),
-                      [](const auto& bytes) { cpu::check_arguments(bytes); });
+  cpu::check_arguments({arguments...});
 #elif RAMIFY_CHECK
   unsigned argument = 0;
   ((allowed = check_argument<Parameters>(arguments, function, ++argument) && allowed), ...);
@@ -205,14 +170,11 @@ __host__ __device__ launch_status launch_untraced(void (*kernel)(Parameters...),
                                                   const launch_shape& shape, cudaStream_t stream,
                                                   Arguments&&... arguments) {
 #if !RAMIFY_ON_CUDA
-  const std::tuple<Parameters...> copies(std::forward<Arguments>(arguments)...);
-  const void* name = reinterpret_cast<const void*>(kernel);
-  return with_searched_bytes(copies, [&](const auto& bytes) {
-    return launch_status(cpu::submit({[=] { std::apply(kernel, copies); }, name, shape.grid,
-                                      shape.block, shape.dynamic_shared, shape.written_at},
-                                     stream, bytes),
-                         name, shape.written_at);
-  });
+  const void* const name = reinterpret_cast<const void*>(kernel);
+  return {cpu::submit({&cpu::call_kernel<Parameters...>, name, shape.grid, shape.block,
+                       shape.dynamic_shared, shape.written_at},
+                      stream, {static_cast<const Parameters&>(arguments)...}),
+          name, shape.written_at};
 #elif !defined(__CUDA_ARCH__)
   // Not <<<>>>: cudaGetLastError() after it may return the error of an earlier call.
   cudaLaunchConfig_t config{};

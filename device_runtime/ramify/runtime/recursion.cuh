@@ -76,7 +76,7 @@ struct list_program : chain_link {
   state_type* state;
   spawner<Task> spawn;
   Context context;
-  task_list<Task> lists[2];  // the last member: see launch_untraced()
+  task_list<Task> lists[2];  // the last member: see cpu::clear_padding()
 
   /// When the grid over a list is complete, the list is empty, unless the kernel did not report the
   /// end of a task. If a list overflowed, tasks were dropped, and the host throws.

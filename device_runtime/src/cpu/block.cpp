@@ -233,7 +233,7 @@ void block::run_thread(thread& t, fiber& self) {
   t.last_error = cudaSuccess;
   set_default_floating_point_modes();
   try {
-    grid_->request.thread();
+    grid_->request.thread(grid_->request.kernel, grid_->arguments.addresses());
   } catch (const block_abandoned&) {
   } catch (...) {
     run_->fail(std::current_exception());
@@ -298,11 +298,15 @@ void block::violate(rule broken, const std::string& what) const {
   throw rule_violation(broken, kernel_name(grid_->request.kernel), where(*running_), what);
 }
 
-void block::check_arguments(std::span<const byte_range> arguments) const {
+void block::check_arguments(launch_arguments arguments) const {
   std::vector<byte_range> shared = thread_local_storage();
   shared.emplace_back(dynamic_shared_.get(), grid_->request.dynamic_shared);
+  const argument_copies copies(arguments);
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const byte_range bytes = arguments[i];
+    if (!arguments[i].is_searched) continue;
+    void* const copy = copies.addresses()[i];
+    if (arguments[i].clear != nullptr) arguments[i].clear(copy);
+    const byte_range bytes(static_cast<const std::byte*>(copy), arguments[i].size);
     for (std::size_t at = 0; at + sizeof(void*) <= bytes.size(); at += sizeof(void*)) {
       const void* address = nullptr;
       std::memcpy(&address, bytes.data() + at, sizeof address);

@@ -86,7 +86,7 @@ class block {
   [[nodiscard]] builtins::cudaError_t& last_error() { return running_->last_error; }
 
   /// Throws if the bytes of an argument contain a pointer that a child must not get.
-  void check_arguments(std::span<const std::span<const std::byte>> arguments) const;
+  void check_arguments(launch_arguments) const;
 
   /// Returns whether `address` lies in the guard region below the stack of the running thread. A
   /// signal handler calls it.

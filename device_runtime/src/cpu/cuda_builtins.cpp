@@ -15,22 +15,22 @@ namespace ramify::cpu {
 
 using namespace builtins;
 
-cudaError_t submit(launch_request request, cudaStream_t stream,
-                   std::span<const std::span<const std::byte>> arguments) {
+cudaError_t submit(const launch_request& request, cudaStream_t stream,
+                   std::initializer_list<launch_argument> arguments) {
   block* here = block::current();
   device& d = device::instance();
-  if (here == nullptr) return d.launch_from_host(std::move(request), stream);
+  if (here == nullptr) return d.launch_from_host(request, arguments, stream);
 
   here->last_error() = cudaSuccess;
   here->check_arguments(arguments);
   stream_state* const target = reserved(stream) ? nullptr : &resolve(*here, stream);
   const cudaError_t error =
-      d.launch_from_block(*here, std::move(request), target, stream == cudaStreamTailLaunch);
+      d.launch_from_block(*here, request, arguments, target, stream == cudaStreamTailLaunch);
   if (error == cudaSuccess) here->scheduling_point();
   return error;
 }
 
-void check_arguments(std::span<const std::span<const std::byte>> arguments) {
+void check_arguments(std::initializer_list<launch_argument> arguments) {
   block::current()->check_arguments(arguments);
 }
 

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <iterator>
+#include <memory>
 #include <ramify/cpu/sanitizers.hpp>
 #include <utility>
 
@@ -69,15 +71,30 @@ void run::fail(std::exception_ptr failure) {
 
 // ---- launches ----------------------------------------------------------------------------------
 
-grid_ptr device::make_grid(launch_request request) {
+argument_copies::argument_copies(launch_arguments arguments) {
+  std::size_t left = 0;  // bytes, at most
+  for (const launch_argument& a : arguments) left += a.size + a.alignment;
+  const std::size_t addresses = arguments.size() * sizeof(void*);
+  memory_ = std::make_unique<std::byte[]>(addresses + left);
+  void* next = memory_.get() + addresses;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const launch_argument& a = arguments[i];
+    std::align(a.alignment, a.size, next, left);
+    std::memcpy(next, a.value, a.size);
+    std::construct_at(reinterpret_cast<void**>(memory_.get()) + i, next);
+    next = static_cast<std::byte*>(next) + a.size;
+    left -= a.size;
+  }
+}
+
+grid_ptr device::make_grid(const launch_request& request, launch_arguments arguments) {
   auto name = kernel_names_.find(request.kernel);
   if (name == kernel_names_.end()) {
     name = kernel_names_.emplace(request.kernel, kernel_name(request.kernel)).first;
   }
-  auto g = std::make_shared<grid>();
+  auto g = std::make_shared<grid>(request, arguments);
   g->kernel_name = &name->second;
   g->block_count = request.grid.volume();
-  g->request = std::move(request);
   g->id = next_grid_++;
   return g;
 }
@@ -94,7 +111,8 @@ bool device::has_shared(const launch_request& request) {
   return found != shared_of_.end() && request.dynamic_shared <= found->second;
 }
 
-cudaError_t device::launch_from_host(launch_request request, cudaStream_t stream) {
+cudaError_t device::launch_from_host(const launch_request& request, launch_arguments arguments,
+                                     cudaStream_t stream) {
   if (const cudaError_t failure = begin_call()) return failure;
   if (!valid_shape(request) || !has_shared(request)) return cudaErrorInvalidConfiguration;
   if (stream != nullptr) {  // the host may use only streams that the host created
@@ -109,7 +127,7 @@ cudaError_t device::launch_from_host(launch_request request, cudaStream_t stream
   grid_ptr root;
   {
     const std::lock_guard lock(mutex_);
-    root = make_grid(std::move(request));
+    root = make_grid(request, arguments);
   }
   root->owner = the_run.get();
   the_run->execute(root);
@@ -126,8 +144,8 @@ cudaError_t device::launch_from_host(launch_request request, cudaStream_t stream
   std::rethrow_exception(the_run->failure());
 }
 
-cudaError_t device::launch_from_block(block& parent, launch_request request, stream_state* stream,
-                                      bool tail) {
+cudaError_t device::launch_from_block(block& parent, const launch_request& request,
+                                      launch_arguments arguments, stream_state* stream, bool tail) {
   if (!valid_shape(request) || !has_shared(request)) return cudaErrorInvalidConfiguration;
   run& the_run = *parent.owner()->owner;
   const std::uint64_t depth = parent.owner()->depth + 1;
@@ -148,7 +166,7 @@ cudaError_t device::launch_from_block(block& parent, launch_request request, str
     ++pending_;
     ++the_run.slots_held;
 
-    grid_ptr child = make_grid(std::move(request));
+    grid_ptr child = make_grid(request, arguments);
     child->owner = &the_run;
     child->depth = depth;
     child->pool_slots = 1;

@@ -35,9 +35,11 @@ class device {
   [[nodiscard]] static device& instance();
 
   // ---- launches ----
-  builtins::cudaError_t launch_from_host(launch_request, builtins::cudaStream_t);
+  builtins::cudaError_t launch_from_host(const launch_request&, launch_arguments,
+                                         builtins::cudaStream_t);
   /// `stream` is null for a launch that no stream orders: fire-and-forget or tail.
-  builtins::cudaError_t launch_from_block(block&, launch_request, stream_state* stream, bool tail);
+  builtins::cudaError_t launch_from_block(block&, const launch_request&, launch_arguments,
+                                          stream_state* stream, bool tail);
 
   /// Must be called before each block of `g` runs. The first call counts `g` as begun.
   void block_begins(grid& g) {
@@ -121,7 +123,7 @@ class device {
   void completed(grid_ptr, std::vector<grid_ptr>& ready);
   void release_slot(grid&);
   void forget_handles(const grid&);
-  grid_ptr make_grid(launch_request);
+  grid_ptr make_grid(const launch_request&, launch_arguments);
   /// Returns whether the kernel may use the requested dynamic shared memory.
   [[nodiscard]] bool has_shared(const launch_request&);
 

@@ -14,6 +14,7 @@
 #include <optional>
 #include <ramify/cpu/cuda_builtins.hpp>
 #include <ramify/cpu/executor.hpp>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
@@ -32,8 +33,24 @@ struct signal {
   std::vector<stream_state*> waiting;
 };
 
+using launch_arguments = std::span<const launch_argument>;
+
+/// Copies of the arguments of a launch.
+class argument_copies {
+ public:
+  explicit argument_copies(launch_arguments);
+  /// Returns the array of their addresses.
+  [[nodiscard]] void* const* addresses() const {
+    return reinterpret_cast<void* const*>(memory_.get());
+  }
+
+ private:
+  std::unique_ptr<std::byte[]> memory_;  // the addresses, and after them the copies
+};
+
 struct grid {
-  grid() = default;
+  grid(const launch_request& of_launch, launch_arguments with)
+      : request(of_launch), arguments(with) {}
   ~grid() {
     // An abandoned chain of grids may be deep, so its links are released in a loop, not
     // recursively.
@@ -45,6 +62,7 @@ struct grid {
   grid& operator=(const grid&) = delete;
 
   launch_request request;
+  argument_copies arguments;
   std::uint64_t id = 0;  // unique; 0 means the host
   const std::string* kernel_name = nullptr;
   run* owner = nullptr;

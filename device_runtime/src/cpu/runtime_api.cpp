@@ -2,8 +2,8 @@
 // The calls of the CUDA runtime, by the host and by kernels.
 #include <unistd.h>
 
+#include <array>
 #include <cstring>
-#include <initializer_list>
 #include <new>
 #include <ramify/cpu/cuda_builtins.hpp>
 #include <string>
@@ -79,22 +79,27 @@ cudaError_t release(void* memory) {
   return keep(device::instance().lasting_failure());
 }
 
+/// An operation on memory, by the interface of call_kernel().
+using memory_operation = decltype(launch_request::thread);
+
+template <class T>
+T value_of(const void* argument) {
+  return *static_cast<const T*>(argument);
+}
+
 // A device-side copy or fill is a grid of one thread, as on a GPU. On the host the operation runs
 // at once, and needs no memory.
-template <class Operation>
-cudaError_t submit_memory_operation(const Operation& operation, cudaStream_t stream,
+cudaError_t submit_memory_operation(memory_operation operation, cudaStream_t stream,
                                     const void* name, site written_at,
-                                    std::initializer_list<const void*> pointers) {
+                                    const std::array<launch_argument, 3>& arguments) {
   if (const cudaError_t failure = begin_call()) return failure;
+  const auto& [to, from, bytes] = arguments;
   if (block::current() == nullptr) {
-    operation();
+    const void* const addresses[] = {to.value, from.value, bytes.value};
+    operation(name, addresses);
     return cudaSuccess;
   }
-  std::vector<std::span<const std::byte>> arguments;
-  for (const void* const& pointer : pointers) {
-    arguments.push_back(std::as_bytes(std::span(&pointer, 1)));
-  }
-  return submit({operation, name, dim3(1), dim3(1), 0, written_at}, stream, arguments);
+  return submit({operation, name, dim3(1), dim3(1), 0, written_at}, stream, {to, from, bytes});
 }
 
 /// Returns whether the host may use a stream or an event, as an error code. All its work is done.
@@ -264,17 +269,22 @@ cudaError_t cudaMemset(void* memory, int value, std::size_t bytes) {
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind,
                             cudaStream_t stream, site written_at) {
   if (bytes == 0) return cudaSuccess;
-  return keep(submit_memory_operation([=] { std::memmove(to, from, bytes); }, stream,
-                                      reinterpret_cast<const void*>(&cudaMemcpyAsync), written_at,
-                                      {to, from}));
+  return keep(submit_memory_operation(
+      [](const void*, const void* const* a) {
+        std::memmove(value_of<void*>(a[0]), value_of<const void*>(a[1]),
+                     value_of<std::size_t>(a[2]));
+      },
+      stream, reinterpret_cast<const void*>(&cudaMemcpyAsync), written_at, {to, from, bytes}));
 }
 
 cudaError_t cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStream_t stream,
                             site written_at) {
   if (bytes == 0) return cudaSuccess;
-  return keep(submit_memory_operation([=] { std::memset(memory, value, bytes); }, stream,
-                                      reinterpret_cast<const void*>(&cudaMemsetAsync), written_at,
-                                      {memory}));
+  return keep(submit_memory_operation(
+      [](const void*, const void* const* a) {
+        std::memset(value_of<void*>(a[0]), value_of<int>(a[1]), value_of<std::size_t>(a[2]));
+      },
+      stream, reinterpret_cast<const void*>(&cudaMemsetAsync), written_at, {memory, value, bytes}));
 }
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {

@@ -15,6 +15,10 @@
 #include <ramify/runtime/detail/call_state.cuh>
 #include <type_traits>
 
+#if !RAMIFY_ON_CUDA
+#include <tuple>
+#endif
+
 namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 
 /// The arguments of a kernel. (std::tuple has no functions for kernels.)
