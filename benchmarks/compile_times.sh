@@ -3,9 +3,9 @@
 # Measures the compile time of Ramify's headers and of one call of each algorithm, beside CUB's.
 #   benchmarks/compile_times.sh [--repeats N] [--arch ARCH] [--phases] [name...]
 # Compiles each program N times (3) in turns, with one compiler at a time, and prints a table for
-# compile_times.md: the minimum processor time of nvcc (user mode), the ratio to the call of CUB, and the
-# size of the object. --phases prints the time of each tool of nvcc instead, by the wall clock. With names,
-# compiles only these programs and CUB's call. Needs nvcc, no GPU.
+# compile_times.md: the minimum processor time of nvcc (user mode), the ratio to the call of CUB,
+# and the size of the object. --phases prints the time of each tool of nvcc instead, by the wall
+# clock. With names, compiles only these programs and CUB's call. Needs nvcc, no GPU.
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/.."
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs every benchmark that this machine can run. Writes the tables to the pages of this folder and, as
-# JSON, to benchmarks/results. Takes the headlines of README.md from the tables, and draws
+# Runs every benchmark that this machine can run. Writes the tables to the pages of this folder and,
+# as JSON, to benchmarks/results. Takes the headlines of README.md from the tables, and draws
 # benchmarks/plots from the results if matplotlib is installed.
 #   benchmarks/run.sh [folder with the benchmark programs [name...]]
-# Without a folder, or with "", builds the programs first. With names (quicksort_cuda, ...), runs only
-# those.
+# Without a folder, or with "", builds the programs first. With names (quicksort_cuda, ...), runs
+# only those.
 set -euo pipefail
 programs=${1:+$(realpath "$1")} # relative to the folder of the caller
 cd "$(dirname "$(realpath "$0")")/.."

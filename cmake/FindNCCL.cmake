@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Finds NVIDIA's NCCL: NCCL_FOUND, NCCL_VERSION, NCCL_INCLUDE_DIR, NCCL_LIBRARY. NCCL_ROOT is its folder,
-# if it is neither in the CUDA toolkit nor in a default folder. Programs load the library at run time.
+# Finds NVIDIA's NCCL: NCCL_FOUND, NCCL_VERSION, NCCL_INCLUDE_DIR, NCCL_LIBRARY. NCCL_ROOT is its
+# folder, if it is neither in the CUDA toolkit nor in a default folder. Programs load the library at
+# run time.
 find_path(NCCL_INCLUDE_DIR nccl.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
 find_library(NCCL_LIBRARY NAMES nccl libnccl.so.2 HINTS ${CUDAToolkit_LIBRARY_DIR})
 mark_as_advanced(NCCL_INCLUDE_DIR NCCL_LIBRARY)

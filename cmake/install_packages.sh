@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # install_packages.sh [more packages...]
 # Installs the Debian or Ubuntu packages that Ramify requires, and the given packages, if they are
-# missing. Prints their names first. If it cannot install them, or if RAMIFY_INSTALL=no, it prints the
-# command that does, and ends with status 1.
+# missing. Prints their names first. If it cannot install them, or if RAMIFY_INSTALL=no, it prints
+# the command that does, and ends with status 1.
 set -euo pipefail
 
 installed() { dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q 'ok installed'; }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Sets RAMIFY_HAS_MPI, whether ramify::cluster is built, and RAMIFY_HAS_NCCL, whether it connects GPUs.
+# Sets RAMIFY_HAS_MPI, whether ramify::cluster is built, and RAMIFY_HAS_NCCL, whether it connects
+# GPUs.
 set(RAMIFY_MPI AUTO CACHE STRING "Build for several processes: AUTO (if MPI is found), ON or OFF")
 set_property(CACHE RAMIFY_MPI PROPERTY STRINGS AUTO ON OFF)
 if(NOT RAMIFY_MPI MATCHES "^(AUTO|ON|OFF)$")

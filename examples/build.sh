@@ -14,8 +14,8 @@ done
 
 cmake/install_packages.sh
 mkdir -p build/bin
-# To save time, a new build folder compiles the sources of a library as one and, without a GPU, for the
-# CPU executor only.
+# To save time, a new build folder compiles the sources of a library as one and, without a GPU, for
+# the CPU executor only.
 options=()
 if [ ! -f build/dev/CMakeCache.txt ]; then
   options=(-G Ninja -DRAMIFY_UNITY=ON)

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Builds and runs the tests that this machine can run. Then runs some tests of the CPU executor under
-# AddressSanitizer, and the sort ladder, which has all kinds of kernels, under ThreadSanitizer with
-# UBSan. Lists at the end the tests that were skipped because they need a GPU or an optional package.
-# The exit status is 1 if a test fails. Times are for two cores without a GPU.
+# Builds and runs the tests that this machine can run. Then runs some tests of the CPU executor
+# under AddressSanitizer, and the sort ladder, which has all kinds of kernels, under ThreadSanitizer
+# with UBSan. Lists at the end the tests that were skipped because they need a GPU or an optional
+# package. The exit status is 1 if a test fails. Times are for two cores without a GPU.
 #   tests/run.sh          takes 15 to 25 minutes
 #   tests/run.sh --ci     is for continuous integration. It runs the tests in `slow` below, too, and
 #                         without a GPU it compiles the device code of all families. 20 to 30 minutes
@@ -63,8 +63,8 @@ if nvidia-smi -L >/dev/null 2>&1; then
     "-DCMAKE_CUDA_FLAGS_RELEASE=-O3 -DNDEBUG")
 fi
 
-# The presets ci and quick compile with -Og: in a quarter less time than with -O1, and the tests take
-# a tenth more.
+# The presets ci and quick compile with -Og: in a quarter less time than with -O1, and the tests
+# take a tenth more.
 
 # With --all, each source is compiled alone, and clang-tidy reads each. Otherwise the sources of the
 # runtime library are compiled as one, and so are those of each test program, which instantiate the
@@ -125,7 +125,8 @@ if [ $level = all ]; then
   run asan -DRAMIFY_EXAMPLES=ON
 else
   # The layers below the algorithms, and one algorithm with all kinds of chains; with --ci also the
-  # executor and the readers of input files. UBSan almost doubles the compile time, so it is left out.
+  # executor and the readers of input files. UBSan almost doubles the compile time, so it is left
+  # out.
   checked=(runtime traverse)
   [ $level = quick ] || checked+=(executor example_readers)
   targets=(--target "${checked[@]/%/_test}" planted_faults)

@@ -179,9 +179,8 @@ void print_table(const ladder_description<Problem>& all, const ladder_input& inp
   std::string head = "| rung | change |";
   std::string line = "| --- | --- |";
   std::vector<std::string> rows{"| baseline | " + std::string(all.baseline) + " |"};
-  for (const auto& r : all.rungs) {
+  for (const auto& r : all.rungs)
     rows.push_back("| " + std::string(r.name) + " | " + r.change + " |");
-  }
   for (const std::size_t n : {input.small, input.large}) {
     Problem problem = make_problem<Problem>(n, stream.get(), input);
     head +=
@@ -259,9 +258,8 @@ void write_trace(const rung<Problem>& r, const ladder_input& input,
   Problem problem = make_problem<Problem>(input.small, stream.get(), input);
   launch_trace trace;
   run_once(problem, r, stream.get(), &trace);
-  if (trace.grids.empty()) {
+  if (trace.grids.empty())
     throw std::runtime_error("rung '" + std::string(r.name) + "' does not record its launches");
-  }
   write_trace_file(file, trace);
   std::cout << r.name << ", " << with_commas(problem.size()) << ": " << trace.count()
             << " grids in " << file.string();
@@ -281,9 +279,8 @@ inline std::string input_names(const std::vector<ladder_input>& inputs) {
 inline std::size_t number_after(std::string_view option, const char* text) {
   char* end = nullptr;
   const unsigned long long value = text == nullptr ? 0 : std::strtoull(text, &end, 10);
-  if (text == nullptr || end == text || *end != '\0' || *text == '-') {
+  if (text == nullptr || end == text || *end != '\0' || *text == '-')
     throw std::invalid_argument(std::string(option) + " needs a number");
-  }
   return value;
 }
 

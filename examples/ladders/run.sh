@@ -59,8 +59,8 @@ for program in "${programs[@]}"; do
   echo "running $name"
   $only_trees || write_table
 
-  # The trees are from the CPU executor, which launches the same tree in each run on the same number of
-  # cores. NAME/trees/sizes lists the size for each rung.
+  # The trees are from the CPU executor, which launches the same tree in each run on the same number
+  # of cores. NAME/trees/sizes lists the size for each rung.
   [[ $name != *_cuda && -e $here/$name/trees/sizes ]] || continue
   if ! command -v dot >/dev/null; then
     echo "no Graphviz: the trees of $name are unchanged"

@@ -46,7 +46,8 @@ same 'time|L1 error|drift' 2 --problem linear-wave --blocks 1 --max-level 0 --fr
 
 # One message, with the status of one process. A run that cannot begin leaves no folder.
 refused 2 'amr: rank 0: --route is device; it must be automatic or flat on several ranks' 2 --route device --output-dir nowhere
-# All ranks refuse it after they have received the checkpoint, and any of them may announce it first.
+# All ranks refuse it after they have received the checkpoint, and any of them may announce it
+# first.
 refused 2 'rank [01]: --flat-loop is graph; it must be automatic or host' 2 --restart c --flat-loop graph --output-dir nowhere
 refused 2 'rank 0: --precision is float; it must be double' 2 --precision float --output-dir nowhere
 # With one rank the program is that of one process, which has all options.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Functions for tests of the example programs as several processes. A test gets the program and a work
-# folder as its arguments, and sources this file, which makes the folder anew and enters it.
+# Functions for tests of the example programs as several processes. A test gets the program and a
+# work folder as its arguments, and sources this file, which makes the folder anew and enters it.
 program=$1
 work=$2
 start_ranks=$(dirname "$(realpath "${BASH_SOURCE[0]}")")/mpirun.sh

@@ -8,7 +8,8 @@ table_is() { # lines of the table in o
   cmp -s o expected || fail "table: $(cat o)"
 }
 
-# A list of edges: comments, empty lines, other separators, Windows line ends, no newline at the end.
+# A list of edges: comments, empty lines, other separators, Windows line ends, no newline at the
+# end.
 printf '# edges\n0 1\n0\t2\r\n\n1, 3, 2.5\n%% more\n5 5' >i
 cp i i.before
 expect 0 - --input i --undirected --source 0 --output o --backend cpu --verify
@@ -52,8 +53,8 @@ for line in 'vertices: 3' 'edges: 4' 'components: 1' 'numbering: from 1 in the f
   output_has "$line"
 done
 
-# Self-loops, at a vertex with other edges and at one without, and a repeated edge. A self-loop of an
-# undirected graph is stored once. Edges and ranks are those of SciPy and networkx.
+# Self-loops, at a vertex with other edges and at one without, and a repeated edge. A self-loop of
+# an undirected graph is stored once. Edges and ranks are those of SciPy and networkx.
 loops='1 1\n2 1\n3 2\n3 2\n3 3\n4 4\n'
 printf "$matrix pattern symmetric\n4 4 6\n$loops" >loops.mtx
 printf "$loops" >loops

@@ -34,8 +34,8 @@ shape() { tessellate --backend cpu --quiet "$@"; }
 near() { spatial --input in/places --backend cpu --quiet "$@"; }
 area() { quadrature --dimensions 2 --relative-tolerance 1e-3 --backend cpu --quiet "$@"; }
 flow() { amr --max-level 0 --frames 0 --t-end 1e-9 --backend cpu --quiet --output-dir d "$@"; }
-# Limits the memory to 2 GB. AddressSanitizer needs more: with it, the function ends the case with the
-# expected message and status.
+# Limits the memory to 2 GB. AddressSanitizer needs more: with it, the function ends the case with
+# the expected message and status.
 limit_memory() {
   if ldd "$bin/quicksort" | grep -q libasan; then
     echo "not enough memory" >&2

@@ -8,7 +8,8 @@ value() { sed -n "s|^$1: ||p" out; }
 # less <a> <b>: succeeds if |a| < b
 less() { awk -v a="$1" -v b="$2" 'BEGIN { exit !((a < 0 ? -a : a) < b) }'; }
 
-# png <file> <size>: checks the signature, the width and height in the header, and the end of a PNG file
+# png <file> <size>: checks the signature, the width and height in the header, and the end of a PNG
+# file
 png() {
   [ "$(od -An -tx1 -N8 "$1" | tr -d ' \n')" = 89504e470d0a1a0a ] || fail "$1 is not a PNG file"
   [ "$(od -An -tx1 -j12 -N12 "$1" | tr -d ' \n')" = "49484452$(printf '%08x%08x' "$2" "$2")" ] ||
@@ -23,7 +24,8 @@ expect 0 - --backend cpu
 less "$(value 'energy drift')" 0.002 || fail "energy drift $(value 'energy drift')"
 less 0 "$(value steps/s)" || fail "no rate: $(cat out)"
 
-# Two bodies on a circle: they return to the start after one period, and are opposite after half of it.
+# Two bodies on a circle: they return to the start after one period, and are opposite after half of
+# it.
 printf '%s\n' x,y,z,vx,vy,vz,m 0.5,0,0,0,0.5,0,0.5 -0.5,0,0,0,-0.5,0,0.5 >i
 cp i i.before
 check_orbit() { # steps, expected x of the first body
@@ -37,7 +39,8 @@ check_orbit() { # steps, expected x of the first body
 check_orbit 2000 0.5
 check_orbit 1000 -0.5
 cmp -s i i.before || fail "the program changed the input"
-# The input has no header, but Windows line ends and blanks. After 0 steps the output has its numbers.
+# The input has no header, but Windows line ends and blanks. After 0 steps the output has its
+# numbers.
 printf '1e0, 2,\t3,4,5,6,7\r\n-1,0.1,1e-300,0,0,0,0' >i
 expect 0 - --input i --backend cpu --steps 0 --output o
 [ "$(sed 1d o)" = "$(printf '%s\n' 1,2,3,4,5,6,7 -1,0.1,1e-300,0,0,0,0)" ] || fail "bodies: $(cat o)"
@@ -49,7 +52,8 @@ cmp -s i o || fail "no bodies: $(cat o)"
 png p.png 20
 rm o p.png
 
-# Images have the requested size. The same seed gives the same image, another seed gives another one.
+# Images have the requested size. The same seed gives the same image, another seed gives another
+# one.
 small=(--backend cpu --plummer 300 --steps 5 --quiet)
 expect 0 - "${small[@]}" --image p.png
 png p.png 512
@@ -86,8 +90,8 @@ expect 0 - "${small[@]}" --output two
 expect 0 - "${small[@]}" --output one --order 1
 ! cmp -s one two || fail "order 1 gave the bodies of order 2"
 rm one two
-# Block time steps: fewer forces than steps of the smallest length, and a smaller drift than with steps of the
-# largest length.
+# Block time steps: fewer forces than steps of the smallest length, and a smaller drift than with
+# steps of the largest length.
 steps=(--backend cpu --plummer 300 --softening 0.005 --energy-every 0)
 expect 0 - "${steps[@]}" --dt 0.1 --steps 4
 large=$(value 'energy drift')

@@ -4,7 +4,8 @@
 . "$(dirname "$0")/cli_checks.sh"
 says() { grep -Eq -- "$1" out || fail "no '$1' in $(cat out)"; }
 
-# Genz's families, and their integrals with a = (1.5, 2) and u = (0.5, 0.25), from a program in Python.
+# Genz's families, and their integrals with a = (1.5, 2) and u = (0.5, 0.25), from a program in
+# Python.
 while read -r family exact; do
   expect 0 - --family $family --a 1.5 --u 0.5 --a 2 --u 0.25 --relative-tolerance 1e-5 --verify \
     --backend cpu --max-evaluations 200000

@@ -54,8 +54,8 @@ for signal in INT:130 TERM:143 HUP:129; do
   rm o.csv o.png o.json r.json
 done
 
-# The second signal ends a simulation at once. The program is stopped while the two are sent, so it cannot
-# complete a step between them. The kernel chooses which one the program handles first.
+# The second signal ends a simulation at once. The program is stopped while the two are sent, so it
+# cannot complete a step between them. The kernel chooses which one the program handles first.
 rm -f out
 start nbody --plummer 300 --steps 100000000 --backend cpu --threads 1 --energy-every 1 --output o.csv
 pid=$!

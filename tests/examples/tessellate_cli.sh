@@ -8,7 +8,8 @@ polylines() { grep -o '<polyline points="[^"]*' "$1" | cut -d'"' -f2; }
 # ---- curves ----
 # A straight line, and a parabola with y = 6 t (1 - t), x = 3 t: its bound is 1.5, and a quarter of
 # that for each half. The farthest points are in the middle of the second and third of four parts,
-# 0.09375 above chords with slope 1/2, so the distance is 0.0839. A comment, an empty line, tabs, commas, Windows line ends.
+# 0.09375 above chords with slope 1/2, so the distance is 0.0839. A comment, an empty line, tabs,
+# commas, Windows line ends.
 printf '# two curves\n0 0 1 1 2 2 3 3\n\n 0,0\t1 2  2 , 2 3.0 0e1\r\n' >i
 cp i i.before
 for route in automatic device flat; do

@@ -22,8 +22,8 @@ public=$(cd algorithms && ls ramify/*.hpp ramify/*.cuh)
 directives='using namespace ramify;\nusing namespace std;\nconst int sum = max(1, 2) + min(1, 2);\n'
 include_all() { printf '#include <%s>\n' $1; printf "$directives"; } # $1: headers, in order
 
-# Checks that the first error of a public header is the sentence $1. $2...: arguments for the compiler,
-# which select or fake the unsuitable one.
+# Checks that the first error of a public header is the sentence $1. $2...: arguments for the
+# compiler, which select or fake the unsuitable one.
 expect_message() {
   local wanted=$1
   shift
@@ -53,8 +53,8 @@ check_requirements() {
   echo "5 unsuitable compilers are named"
 }
 
-# Checks the errors of wrong_types.cu: the sentence in the comment of each call, and no error without a
-# sentence.
+# Checks the errors of wrong_types.cu: the sentence in the comment of each call, and no error
+# without a sentence.
 check_wrong_types() {
   local source=tests/headers/wrong_types.cu flags=(-std=c++20 -I device_runtime -I algorithms) sentence
   case $(basename "$compiler") in
@@ -112,8 +112,8 @@ case $form in
     check_wrong_types
     exit ;;
   instantiated)
-    # The sources of the facade instantiate the templates. Each family is instantiated for the first of
-    # its INSTANCES in algorithms/CMakeLists.txt.
+    # The sources of the facade instantiate the templates. Each family is instantiated for the first
+    # of its INSTANCES in algorithms/CMakeLists.txt.
     sed -nE 's/^ramify_family\(([a-z_]+)( INSTANCES ("[^"]*"|[^ )]*))?.*/\1:\3/p' algorithms/CMakeLists.txt |
       while IFS=: read -r family instance; do
         echo "#include \"$family/on_backend.cuh\""
@@ -121,9 +121,10 @@ case $form in
       done >"$work/facade.cpp"
     [ "$(grep -c include "$work/facade.cpp")" -ge 6 ] || { echo "families are missing"; exit 1; } ;;
   alone)
-    # Most of the time goes into a few headers that most others include. So a header is compiled after
-    # one of them, precompiled, if it includes that one. This hides no missing #include: the declarations
-    # are those that the header includes anyway, and all headers that it includes are compiled so, too.
+    # Most of the time goes into a few headers that most others include. So a header is compiled
+    # after one of them, precompiled, if it includes that one. This hides no missing #include: the
+    # declarations are those that the header includes anyway, and all headers that it includes are
+    # compiled so, too.
     for base in $bases; do
       echo "#include <$base>" >"$work/$(basename "$base").begin.hpp"
     done
@@ -166,8 +167,8 @@ compile() { # file
     # The device pass parses all code, that of the host, too. Its PTX is discarded.
     flags+=(-arch=sm_90 -rdc=true -Werror all-warnings -Xcicc -O0 -ptx -o "$1.ptx")
   elif [[ $1 == */facade.cpp ]]; then
-    # Warnings about the facade's own code are ignored. (-isystem cannot do this: Clang gives no warnings
-    # about templates that a system header instantiates.)
+    # Warnings about the facade's own code are ignored. (-isystem cannot do this: Clang gives no
+    # warnings about templates that a system header instantiates.)
     "$compiler" "${flags[@]}" -I algorithms/src -DRAMIFY_FACADE_HAS_CUDA=0 -fsyntax-only \
       "${warnings[@]}" -Wno-error "$1" >"$1.log" 2>&1 &&
       ! grep -E '^(algorithms|device_runtime)/ramify/.*warning:' "$1.log" && return 0

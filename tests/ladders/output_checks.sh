@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Functions for tests of ladder programs. Source it in a script with the arguments <program> <work folder>.
-# It changes to the work folder, which it empties.
+# Functions for tests of ladder programs. Source it in a script with the arguments <program> <work
+# folder>. It changes to the work folder, which it empties.
 set -euo pipefail
 program=$1
 rm -rf "$2"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs a lesson and compares its output with the expected output, line by line. An expected line is a
-# shell pattern: * stands for text that differs between machines.
+# Runs a lesson and compares its output with the expected output, line by line. An expected line is
+# a shell pattern: * stands for text that differs between machines.
 #
 #   check.sh <program> <expected> [<environment>...] [-- <argument>...]
 set -euo pipefail

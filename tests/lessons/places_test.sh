@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests that the scripts a user calls find their checkout: through a symbolic link, from another folder,
-# with CDPATH set, and with blanks in the path. Substitutes stand for CMake and the compiler. Also tests
-# the names that the scripts accept.
+# Tests that the scripts a user calls find their checkout: through a symbolic link, from another
+# folder, with CDPATH set, and with blanks in the path. Substitutes stand for CMake and the
+# compiler. Also tests the names that the scripts accept.
 #
 #   places_test.sh <root> <work folder>
 set -euo pipefail

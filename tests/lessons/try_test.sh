@@ -34,8 +34,8 @@ expect 2 "there is no file 'missing.cu'" --cpu missing.cu
 expect 2 "'my.cpp' must end in .cu" my.cpp
 RAMIFY_BUILD=$work/none expect 1 "there is no $work/none/device_runtime/libramify_runtime.a" --cpu my.cu
 
-# The command lines of the README, with continuation lines joined, as they stand except for the build
-# folder.
+# The command lines of the README, with continuation lines joined, as they stand except for the
+# build folder.
 lines=$(sed -n '/^    /{:join; /\\$/{N; s/\\\n *//; b join}; s/^ *//p}' "$root/examples/README.md")
 compile() { # compiler: runs the README's line of this compiler in the root folder
   local line

@@ -47,9 +47,8 @@ nbody_options options_of(unsigned levels, double accuracy, nbody_method method, 
 template <class Real>
 tests::vectors<Real> as_real(const std::vector<vector3>& from, double factor = 1) {
   tests::vectors<Real> to;
-  for (const auto& x : from) {
+  for (const auto& x : from)
     to.push_back({Real(factor * x[0]), Real(factor * x[1]), Real(factor * x[2])});
-  }
   return to;
 }
 

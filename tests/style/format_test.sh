@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Fails if clang-format 14 would change a source file, or if a line of a source file has more than 100
-# columns. Later versions of clang-format break lines elsewhere.
+# Fails if clang-format 14 would change a source file, or if a line of a source file has more than
+# 100 columns. Later versions of clang-format break lines elsewhere.
 #   format_test.sh ROOT
 set -euo pipefail
 cd "$1"

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fails if a header, a kernel or another function of the library has too many lines.
+"""Fails if a source file, or a header, a kernel or another function of the library, is too long.
 
   size_test.py ROOT
 
-Comments and blank lines do not count. A function begins with its template parameters and ends with
+All lines of a file count, those of tests, examples and benchmarks, too. In a header and a function
+comments and blank lines do not count. A function begins with its template parameters and ends with
 its closing brace. size_exceptions.txt lists what may be longer, and why. The test fails, too, if an
 exception is not needed, or allows more lines than needed.
 """
@@ -14,7 +15,8 @@ import sys
 import tempfile
 
 FOLDERS = ('algorithms/ramify', 'device_runtime/ramify')
-LIMITS = {'header': 250, 'kernel': 60, 'function': 40}
+ALL_FOLDERS = ('algorithms', 'benchmarks', 'device_runtime', 'examples', 'tests')
+LIMITS = {'file': 400, 'header': 250, 'kernel': 60, 'function': 40}
 
 COMMENT = r'//[^\n]*|/\*.*?\*/'
 LITERAL = r'"(?:\\.|[^"\\\n])*"|(?<!\w)\'(?:\\.|[^\'\\\n])*\''
@@ -127,23 +129,30 @@ def findings(root, exceptions):
     """Returns a message for each header or function that is too long, and each idle exception."""
     messages, needed = [], set()
     allowed = read_exceptions(exceptions)
-    files = [path for folder in FOLDERS for path in (root / folder).rglob('*')]
-    headers = sorted(path for path in files if path.suffix in ('.hpp', '.cuh'))
-    for path in headers:
-        header = path.relative_to(root).as_posix()
+
+    def measure(kind, place, lines):
+        limit = allowed.get((kind, place), LIMITS[kind])
+        if lines > LIMITS[kind]:
+            needed.add((kind, place))
+            if lines < limit:
+                messages.append(f'{place}: {lines} lines; the exception allows {limit}')
+        if lines > limit:
+            messages.append(f'{place}: {kind} of {lines} lines; at most {limit}')
+
+    found = [path for folder in ALL_FOLDERS for path in (root / folder).rglob('*.[ch]*')]
+    sources = sorted(path for path in found if path.suffix in ('.cpp', '.cu', '.hpp', '.cuh'))
+    for path in sources:
+        place, text = path.relative_to(root).as_posix(), path.read_text()
+        measure('file', place, text.count('\n'))
+        if path.suffix in ('.cpp', '.cu') or not place.startswith(FOLDERS):
+            continue
         try:
-            for kind, name, lines in sizes(path.read_text()):
-                place = f'{header}:{name}' if name else header
-                if lines > LIMITS[kind]:
-                    needed.add((kind, place))
-                    if lines > (limit := allowed.get((kind, place), LIMITS[kind])):
-                        messages.append(f'{place}: {kind} of {lines} lines; at most {limit}')
-                    elif lines < limit:
-                        messages.append(f'{place}: {lines} lines; the exception allows {limit}')
+            for kind, name, lines in sizes(text):
+                measure(kind, f'{place}:{name}' if name else place, lines)
         except ValueError as error:
-            messages.append(f'{header}: {error}')
+            messages.append(f'{place}: {error}')
     messages += [f'{place}: needs no exception' for _, place in sorted(allowed.keys() - needed)]
-    return messages if headers else ['found no headers']
+    return messages if sources else ['found no sources']
 
 
 def check_controls():
@@ -159,18 +168,23 @@ def check_controls():
 
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / FOLDERS[0] / 'a.cuh'
-        file.parent.mkdir(parents=True)
+        test = pathlib.Path(folder) / 'tests' / 'a.cpp'
+        for each in (file, test):
+            each.parent.mkdir(parents=True)
         place = f'{FOLDERS[0]}/a.cuh'
+        longer = f'header {place} 251 R.\nfunction {place}:b 41 R.\nfile tests/a.cpp 401 R.'
         for excess, exceptions, expected in [
                 (0, '', []),
                 (1, '', [f'{place}: header of 251 lines; at most 250',
                          f'{place}:b: function of 41 lines; at most 40',
-                         f'{place}:k: kernel of 61 lines; at most 60']),
-                (1, f'header {place} 251 R.\nfunction {place}:b 41 R.\nkernel {place}:k 61 R.', []),
-                (1, f'header {place} 251 R.\nfunction {place}:b 41 R.\nkernel {place}:k 62 R.',
+                         f'{place}:k: kernel of 61 lines; at most 60',
+                         'tests/a.cpp: file of 401 lines; at most 400']),
+                (1, f'{longer}\nkernel {place}:k 61 R.', []),
+                (1, f'{longer}\nkernel {place}:k 62 R.',
                  [f'{place}:k: 61 lines; the exception allows 62']),
                 (0, f'kernel {place}:k 61 R.', [f'{place}:k: needs no exception'])]:
             file.write_text(header(excess))
+            test.write_text('// a comment\n' * (400 + excess))
             found = findings(pathlib.Path(folder), exceptions)
             assert found == expected, f'expected {expected}, found {found}'
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Fails if clang-tidy 16 finds something in the sources of the CPU executor, of the facade, and of the
-# functions that write traces. The file .clang-tidy lists the checks.
+# Fails if clang-tidy 16 finds something in the sources of the CPU executor, of the facade, and of
+# the functions that write traces. The file .clang-tidy lists the checks.
 #   tidy_test.sh ROOT BUILD JOBS      BUILD contains compile_commands.json
 set -euo pipefail
 cd "$1"

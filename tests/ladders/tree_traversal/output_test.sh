@@ -17,7 +17,8 @@ grep -q '^| baseline |' table || fail "the table has no baseline"
 nodes=$(sed -n '1s/^\([0-9,]*\) nodes, .*/\1/p' text)
 grep -q "^| rung .* $nodes nodes: grids |" table || fail "the table has no tree of $nodes nodes"
 
-# 3. Traces contain all grids. Under a reproducible schedule the rungs launch the same tree in each run.
+# 3. Traces contain all grids. Under a reproducible schedule the rungs launch the same tree in each
+# run.
 export RAMIFY_CPU_SCHEDULE=late
 for rung in 1 2 3 4 5 6 7 8 9; do
   for time in first second; do
