@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "../spatial_tree/spatial_types.hpp"
 #include "any_run.cuh"
 #include "device_vectors.cuh"
 

@@ -15,6 +15,7 @@
 #include <ramify/traverse.cuh>
 #include <random>
 
+#include "../spatial_tree/spatial_types.hpp"
 #include "device_vectors.cuh"
 
 using namespace ramify;

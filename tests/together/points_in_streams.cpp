@@ -14,6 +14,7 @@
 #include <random>
 #include <utility>
 
+#include "../spatial_tree/spatial_types.hpp"
 #include "printing.hpp"
 #include "stream_calls.cuh"
 
