@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Builds and runs the tests that this machine can run. Then runs some tests of the CPU executor
 # under AddressSanitizer, and the sort ladder, which has all kinds of kernels, under ThreadSanitizer
-# with UBSan. Lists at the end the tests that were skipped because they need a GPU or an optional
-# package. The exit status is 1 if a test fails. Times are for two cores without a GPU.
-#   tests/run.sh          takes 15 to 25 minutes
+# with UBSan. Lists at the end the processor time, and the tests that were skipped because they need
+# a GPU or an optional package. The exit status is 1 if a test fails. The times are processor times
+# without a GPU; two cores take half as long.
+#   tests/run.sh          takes 25 to 45 minutes
 #   tests/run.sh --ci     is for continuous integration. It runs the tests in `slow` below, too, and
-#                         without a GPU it compiles the device code of all families. 20 to 30 minutes
+#                         without a GPU it compiles the device code of all families. 45 to 90 min
 #   tests/run.sh --all    runs clang-tidy, every pair of headers, and all tests of the CPU executor
-#                         under AddressSanitizer, UBSan and ThreadSanitizer, too. More than an hour
+#                         under AddressSanitizer, UBSan and ThreadSanitizer, too. More than 2 hours
 set -euo pipefail
 level=quick
 case "$*" in
