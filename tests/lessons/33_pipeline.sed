@@ -1,0 +1,1 @@
+s/most_bright = 800;/most_bright = 500;/
