@@ -1,0 +1,1 @@
+s/records = 64;/records = 4;/
