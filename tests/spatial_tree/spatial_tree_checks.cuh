@@ -48,15 +48,13 @@ ramify::device_buffer<ramify::point<Real, dim>> upload_points(const point_list<R
   return upload(host);
 }
 
-/// Copies a tree, and the hashes of its nodes, to the host.
+/// Copies a tree whose numbers the host has, and the hashes of its nodes, to the host.
 template <class Real, int dim>
-built_tree<Real, dim> download_tree(const ramify::spatial_tree<Real, dim>& tree) {
-  const auto view = tree.view();
+built_tree<Real, dim> download_tree(const ramify::spatial_tree_view<Real, dim>& view) {
   const ramify::device_buffer<std::uint64_t> hashes(view.node_count, nullptr);
   ramify::reduce_bottom_up(view, id_fold<Real, dim>{view, hashes.data()}, nullptr);
 
   built_tree<Real, dim> built;
-  built.report = tree.report();
   const auto nodes = download_array(view.nodes, view.node_count);
   const auto parents = download_array(view.parents, view.node_count);
   const auto sums = download_array<std::uint64_t>(hashes.data(), view.node_count);
@@ -69,6 +67,14 @@ built_tree<Real, dim> download_tree(const ramify::spatial_tree<Real, dim>& tree)
     built.points.push_back(coordinates_of(p));
   }
   built.ids = download_array(view.ids, view.point_count);
+  return built;
+}
+
+/// Copies a tree, its report and the hashes of its nodes to the host.
+template <class Real, int dim>
+built_tree<Real, dim> download_tree(const ramify::spatial_tree<Real, dim>& tree) {
+  auto built = download_tree(tree.view());
+  built.report = tree.report();
   return built;
 }
 

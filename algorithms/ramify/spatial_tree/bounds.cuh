@@ -5,7 +5,6 @@
 /// checked_bounds(): the bounding box of points, and a check that all of them are finite. Public:
 /// other families may include this header.
 
-#include <algorithm>
 #include <cstddef>
 #include <limits>
 #include <ramify/runtime/buffer.cuh>
@@ -91,10 +90,10 @@ __global__ void find_bounds(const point<Real, dim>* points, runtime::element_cou
 }
 
 /// Returns the number of blocks of find_bounds() over n > 0 points.
-[[nodiscard]] inline unsigned bounds_blocks(std::size_t n) {
+[[nodiscard]] __host__ __device__ inline unsigned bounds_blocks(std::size_t n) {
   constexpr std::size_t points_per_block = bounds_threads * std::size_t{16};
-  return static_cast<unsigned>(
-      std::min<std::size_t>((n - 1) / points_per_block + 1, bounds_max_blocks));
+  const std::size_t blocks = (n - 1) / points_per_block + 1;
+  return blocks < bounds_max_blocks ? static_cast<unsigned>(blocks) : bounds_max_blocks;
 }
 
 /// Launches find_bounds(), with a cleared counter. Asynchronous. \throws cuda_error

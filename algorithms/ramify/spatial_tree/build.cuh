@@ -16,10 +16,12 @@
 /// children. Points with equal codes are divided into equal parts instead. The depth is therefore
 /// bounded, and a million copies of a point give a balanced tree.
 
+#include <algorithm>
 #include <cstdint>
 #include <ramify/runtime/recursion.cuh>
 #include <ramify/runtime/residency.cuh>
 #include <ramify/runtime/spawner.cuh>
+#include <ramify/spatial_tree/config.hpp>
 #include <ramify/spatial_tree/node_split.cuh>
 
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
@@ -38,19 +40,21 @@ struct build_progress {
   published_tree published;
 };
 
-template <class Real, int dim>
+template <class Real, int dim, class Codes>
 struct build_context;
 
-template <class Real, int dim, class Spawner>
+template <class Real, int dim, class Codes, class Spawner>
 __global__ void build_subtrees(task_source<siblings> source, Spawner spawn,
-                               build_context<Real, dim> context);
+                               build_context<Real, dim, Codes> context);
 
 /// The data that all grids of a build share.
-template <class Real, int dim>
+template <class Real, int dim, class Codes = point_codes>
 struct build_context {
-  __host__ __device__ static auto kernel() { return build_subtrees<Real, dim, spawner<siblings>>; }
+  __host__ __device__ static auto kernel() {
+    return build_subtrees<Real, dim, Codes, spawner<siblings>>;
+  }
   __host__ __device__ static auto flat_kernel() {
-    return build_subtrees<Real, dim, spawner<siblings, false>>;
+    return build_subtrees<Real, dim, Codes, spawner<siblings, false>>;
   }
   static constexpr unsigned max_children = 1;
   static constexpr bool may_be_thin = false;
@@ -63,7 +67,12 @@ struct build_context {
   /// Maximum number of nodes that a block splits on one level of a subtree.
   static constexpr unsigned queue_size = 256;
 
-  point_codes codes;
+  /// Returns the maximum number of points of a subtree that a block builds.
+  [[nodiscard]] static unsigned block_points_of(const spatial_tree_options& options) {
+    return std::min(options.block_points, queue_size * (options.leaf_size + 1));
+  }
+
+  Codes codes;
   spatial_node<Real, dim>* nodes;  ///< without boxes, which are computed later
   std::uint32_t* parents;
   unsigned* arrived;  ///< completed blocks of a task, at the index of its first node
@@ -85,8 +94,8 @@ struct build_shared {
 /// Creates a child of `node` with the points [begin, end) in each thread for which `mine` is true
 /// and the range is not empty. The threads of a node are consecutive. If `next` is not null,
 /// appends the children that must be split to it. All threads of a warp must call this function.
-template <class Real, int dim>
-__device__ void create_children(const build_context<Real, dim>& context, std::uint32_t node,
+template <class Real, int dim, class Codes>
+__device__ void create_children(const build_context<Real, dim, Codes>& context, std::uint32_t node,
                                 bool mine, std::uint32_t begin, std::uint32_t end,
                                 std::uint32_t* next, unsigned* next_count) {
   constexpr unsigned arity = spatial_shape<dim>::arity;
@@ -122,14 +131,16 @@ __device__ void create_children(const build_context<Real, dim>& context, std::ui
   made.children = 0;
   made.level = static_cast<std::uint16_t>(context.nodes[node].level + 1);
   context.parents[child] = node;
+  context.arrived[child] = 0;
   if (next != nullptr && end - begin > context.leaf_size) next[atomicAdd(next_count, 1u)] = child;
 }
 
 /// Creates the children of `count` nodes, and appends those that must be split to `next`. Each
 /// thread creates at most one child at a time. All threads of the block must call this function.
-template <class Real, int dim>
-__device__ void split_nodes(const build_context<Real, dim>& context, const std::uint32_t* nodes,
-                            unsigned count, std::uint32_t* next, unsigned* next_count) {
+template <class Real, int dim, class Codes>
+__device__ void split_nodes(const build_context<Real, dim, Codes>& context,
+                            const std::uint32_t* nodes, unsigned count, std::uint32_t* next,
+                            unsigned* next_count) {
   constexpr unsigned arity = spatial_shape<dim>::arity;
   const unsigned digit = threadIdx.x % arity;
 
@@ -141,7 +152,8 @@ __device__ void split_nodes(const build_context<Real, dim>& context, const std::
     const std::uint32_t node_end = context.nodes[node].end;
     std::uint32_t begin = node_end;
     if (mine) {
-      begin = node_split<dim>(context.codes, context.nodes[node].begin, node_end, context.leaf_size)
+      begin = node_split<dim, Codes>(context.codes, context.nodes[node].begin, node_end,
+                                     context.leaf_size)
                   .begin_of(digit);
     }
     const std::uint32_t next_begin = __shfl_down_sync(full_warp_mask, begin, 1, int{arity});
@@ -153,14 +165,14 @@ __device__ void split_nodes(const build_context<Real, dim>& context, const std::
 /// Creates the children of one node. All threads of the block must call this function; they search
 /// together, because a binary search in many points waits for one code after another. `begins` is
 /// shared memory for an element per child.
-template <class Real, int dim>
-__device__ void split_large_node(const build_context<Real, dim>& context, std::uint32_t node,
+template <class Real, int dim, class Codes>
+__device__ void split_large_node(const build_context<Real, dim, Codes>& context, std::uint32_t node,
                                  std::uint32_t* begins) {
   constexpr unsigned arity = spatial_shape<dim>::arity;
   constexpr unsigned searchers = build_context<Real, dim>::threads / arity;
   const std::uint32_t node_end = context.nodes[node].end;
-  const node_split<dim> split(context.codes, context.nodes[node].begin, node_end,
-                              context.leaf_size);
+  const node_split<dim, Codes> split(context.codes, context.nodes[node].begin, node_end,
+                                     context.leaf_size);
   const std::uint32_t found = split.template search<searchers>(threadIdx.x / searchers);
   if (threadIdx.x % searchers == 0) begins[threadIdx.x / searchers] = found;
   __syncthreads();
@@ -170,49 +182,55 @@ __device__ void split_large_node(const build_context<Real, dim>& context, std::u
   create_children(context, node, mine, begin, end, nullptr, nullptr);
 }
 
-/// Builds the descendants of a node, or spawns them. All threads of the block must call it.
-template <class Real, int dim, class Spawner>
-__device__ void build_descendants(std::uint32_t node, Spawner& spawn,
-                                  const build_context<Real, dim>& context,
-                                  build_shared<Real, dim>& shared) {
+/// Builds the descendants of a node of at most context.block_points points, level by level. All
+/// threads of the block must call it. It ends with a barrier.
+template <class Real, int dim, class Codes>
+__device__ void build_subtree(std::uint32_t node, const build_context<Real, dim, Codes>& context,
+                              build_shared<Real, dim>& shared) {
   auto& [queue, queued, begins] = shared;
-  // 1. Base case: a leaf is complete.
-  const std::uint32_t size = context.nodes[node].size();
-  if (size <= context.leaf_size) return;
-  // If the codes are not sorted, the host will complete the sort and run the build again.
-  if (node == 0 && context.progress->unsorted != 0) return;
   if (threadIdx.x == 0) {
     queue[0][0] = node;
     queued[0] = 1;
     queued[1] = 0;
   }
   __syncthreads();
-  if (size <= context.block_points) {
-    // 2. Few points: build the whole subtree, level by level.
-    for (unsigned from = 0; queued[from] > 0; from = 1 - from) {
-      split_nodes(context, queue[from], queued[from], queue[1 - from], &queued[1 - from]);
-      __syncthreads();
-      if (threadIdx.x == 0) queued[from] = 0;
-      __syncthreads();
-    }
-    return;
+  for (unsigned from = 0; queued[from] > 0; from = 1 - from) {
+    split_nodes(context, queue[from], queued[from], queue[1 - from], &queued[1 - from]);
+    __syncthreads();
+    if (threadIdx.x == 0) queued[from] = 0;
+    __syncthreads();
   }
+}
+
+/// Builds the descendants of a node, or spawns them. All threads of the block must call it.
+template <class Real, int dim, class Codes, class Spawner>
+__device__ void build_descendants(std::uint32_t node, Spawner& spawn,
+                                  const build_context<Real, dim, Codes>& context,
+                                  build_shared<Real, dim>& shared) {
+  // 1. Base case: a leaf is complete.
+  const std::uint32_t size = context.nodes[node].size();
+  if (size <= context.leaf_size) return;
+  // If the codes are not sorted, the host will complete the sort and run the build again.
+  if (node == 0 && context.progress->unsorted != 0) return;
+  // 2. Few points: build the whole subtree.
+  if (size <= context.block_points) return build_subtree(node, context, shared);
   // 3. Recurse: split the node, and spawn a grid over its children. Join: none is needed. A child
   //    accesses only its own range, and the boxes are computed after all grids are complete.
-  split_large_node(context, node, begins);
+  split_large_node(context, node, shared.begins);
   __threadfence();
   __syncthreads();
   const unsigned children = context.nodes[node].children;
   if (threadIdx.x == 0 && children > 0) {
-    spawn(build_subtrees<Real, dim, Spawner>, {context.nodes[node].first_child, children}, children,
-          context, "build_subtrees");
+    spawn(build_subtrees<Real, dim, Codes, Spawner>, {context.nodes[node].first_child, children},
+          children, context, "build_subtrees");
   }
 }
 
 /// Builds the subtrees of the siblings of each task. One block works on one sibling.
-template <class Real, int dim, class Spawner>
+template <class Real, int dim, class Codes, class Spawner>
 __global__ void __maxnreg__(max_registers(build_context<Real, dim>::threads))
-    build_subtrees(task_source<siblings> source, Spawner spawn, build_context<Real, dim> context) {
+    build_subtrees(task_source<siblings> source, Spawner spawn,
+                   build_context<Real, dim, Codes> context) {
   const traced here(spawn.trace, __func__);
   __shared__ build_shared<Real, dim> shared;
   for (const auto [mine, rank] : source.members()) {
@@ -224,16 +242,13 @@ __global__ void __maxnreg__(max_registers(build_context<Real, dim>::threads))
     }
   }
   if (threadIdx.x == 0) {
-    spawn.block_ends(build_subtrees<Real, dim, Spawner>, source, context, __func__);
+    spawn.block_ends(build_subtrees<Real, dim, Codes, Spawner>, source, context, __func__);
   }
 }
 
-/// Writes the root, which covers all points. Launched with one thread, after the sort of the codes.
-template <class Real, int dim>
-__global__ void write_root(build_context<Real, dim> context, runtime::element_count count,
-                           trace_ticket trace) {
-  const traced here(trace, __func__);
-  const auto n = static_cast<std::uint32_t>(count.get());
+/// Writes the root, which covers all n points. One thread calls it.
+template <class Context>
+__device__ void begin_nodes(const Context& context, std::uint32_t n) {
   auto& root = context.nodes[0];
   root.begin = 0;
   root.end = n;
@@ -241,29 +256,44 @@ __global__ void write_root(build_context<Real, dim> context, runtime::element_co
   root.children = 0;
   root.level = 0;
   context.parents[0] = 0;
+  context.arrived[0] = 0;
   context.progress->points = n;
   context.progress->node_count = n > 0 ? 1 : 0;  // without points the root is not a node
 }
 
 /// Writes the numbers of nodes and of points for later kernels, or 0 if the tree is incomplete:
-/// then they do nothing. Also writes the box around all points. Launched with one thread.
+/// then they do nothing. Also writes the box around all points. `is_built` is whether the recursion
+/// is complete. One thread calls it.
+template <class Real, int dim>
+__device__ void publish(const build_progress& progress, unsigned long long capacity, bool is_built,
+                        const point_bounds<Real, dim>& found, published_tree& tree) {
+  const bool complete = is_built && progress.unsorted == 0 && progress.node_count <= capacity &&
+                        found.first_nonfinite == found.none;
+  tree.is_complete = complete ? 1 : 0;
+  tree.nodes = complete ? static_cast<std::uint32_t>(progress.node_count) : 0;
+  tree.points = complete ? progress.points : 0;
+  for (int axis = 0; axis < dim; ++axis) {
+    tree.lower[axis] = found.bounds.lower.x[axis];
+    tree.upper[axis] = found.bounds.upper.x[axis];
+  }
+  tree.least_nonzero = found.least_nonzero;
+}
+
+/// Writes the root. Launched with one thread, after the sort of the codes.
+template <class Real, int dim>
+__global__ void write_root(build_context<Real, dim> context, runtime::element_count count,
+                           trace_ticket trace) {
+  const traced here(trace, __func__);
+  begin_nodes(context, static_cast<std::uint32_t>(count.get()));
+}
+
+/// Publishes the nodes after the recursion. Launched with one thread.
 template <class Real, int dim>
 __global__ void publish_nodes(build_context<Real, dim> context, recursion_state recursion,
                               const point_bounds<Real, dim>* found, trace_ticket trace) {
   const traced here(trace, __func__);
   build_progress& progress = *context.progress;
-  const bool complete = recursion.is_complete() && progress.unsorted == 0 &&
-                        progress.node_count <= context.capacity &&
-                        found->first_nonfinite == found->none;
-  published_tree& tree = progress.published;
-  tree.is_complete = complete ? 1 : 0;
-  tree.nodes = complete ? static_cast<std::uint32_t>(progress.node_count) : 0;
-  tree.points = complete ? progress.points : 0;
-  for (int axis = 0; axis < dim; ++axis) {
-    tree.lower[axis] = found->bounds.lower.x[axis];
-    tree.upper[axis] = found->bounds.upper.x[axis];
-  }
-  tree.least_nonzero = found->least_nonzero;
+  publish(progress, context.capacity, recursion.is_complete(), *found, progress.published);
 }
 
 }  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD

@@ -4,7 +4,6 @@
 /// \file
 /// The host side of the stages of a build after the sort, and the memory of a build.
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -15,23 +14,9 @@
 #include <ramify/spatial_tree/code_sort.cuh>
 #include <ramify/spatial_tree/config.hpp>
 #include <ramify/spatial_tree/reduce_bottom_up.cuh>
+#include <ramify/spatial_tree/tree_arrays.cuh>
 
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
-
-/// The Fold for reduce_bottom_up() that computes the boxes of all nodes.
-template <class Real, int dim>
-struct box_fold {
-  const point<Real, dim>* points;
-  spatial_node<Real, dim>* nodes;
-
-  __device__ box<Real, dim> of_point(std::uint32_t i) const {
-    return box<Real, dim>::of(points[i]);
-  }
-  __device__ box<Real, dim> combine(const box<Real, dim>& a, const box<Real, dim>& b) const {
-    return box<Real, dim>::enclosing(a, b);
-  }
-  __device__ box<Real, dim>& at(std::uint32_t node) const { return nodes[node].bounds; }
-};
 
 /// Returns the launches and waits of a build of `n` points on each route, without the root's grid,
 /// which the host launches on either route. `by_host` is whether it also launches the levels.
@@ -74,35 +59,6 @@ struct build_input {
   }
 };
 
-/// The arrays of a tree.
-template <class Real, int dim>
-struct tree_arrays {
-  point<Real, dim>* points = nullptr;
-  std::uint32_t* ids = nullptr;
-  spatial_node<Real, dim>* nodes = nullptr;
-  std::uint32_t* parents = nullptr;
-
-  /// Returns the tree over n points. `built` is where kernels read the number of nodes, or null.
-  [[nodiscard]] spatial_tree_view<Real, dim> view(std::uint32_t n, std::size_t node_count,
-                                                  const published_tree* built) const {
-    return {nodes, points, ids, parents, static_cast<std::uint32_t>(node_count), n, built, {}, 0};
-  }
-  /// Returns the size of the points and their ids, in bytes.
-  std::size_t take_points(void* base, std::size_t n) {
-    memory_layout memory(base);
-    points = memory.take<point<Real, dim>>(n);
-    ids = memory.take<std::uint32_t>(n);
-    return memory.size();
-  }
-  /// Returns the size of the nodes and their parents, in bytes.
-  std::size_t take_nodes(void* base, std::size_t count) {
-    memory_layout memory(base);
-    nodes = memory.take<spatial_node<Real, dim>>(count);
-    parents = memory.take<std::uint32_t>(count);
-    return memory.size();
-  }
-};
-
 /// Scratch memory of the stages before the recursion.
 template <class Real, int dim>
 struct sort_scratch {
@@ -134,7 +90,7 @@ struct node_scratch {
   node_scratch(memory_layout& memory, std::size_t n, std::size_t max_nodes,
                const spatial_tree_options& options)
       : nodes(max_nodes),
-        block_points(std::min(options.block_points, context::queue_size * (options.leaf_size + 1))),
+        block_points(context::block_points_of(options)),
         // Tasks that wait at the same time have different parents, of which none is an ancestor of
         // another. Each parent has more than block_points points.
         max_tasks(n / block_points + 1),
@@ -178,8 +134,6 @@ class node_stages {
   void start(bool has_runs) {
     const phase_range range("spatial_tree: start nodes");
     clear_memory(context_.progress, 1, control_.stream(), "clearing the progress of a build");
-    clear_memory(context_.arrived, context_.capacity, control_.stream(),
-                 "clearing the nodes' counters");
     if (has_runs) {
       put(sort_runs<dim>, input_.n, "sorting runs of codes", context_.codes, input_.n,
           &context_.progress->unsorted);

@@ -35,10 +35,24 @@ struct morton_code {
   };
 };
 
-/// The codes and the indices of all points, as kernels access them. The sort of the CPU executor
-/// has elements of both, the radix sort of a GPU has two arrays.
-struct point_codes {
+/// The codes and the indices of all points, as kernels access them: elements of both, which a
+/// quicksort sorts.
+struct code_elements {
+  morton_code* elements;
+
+  [[nodiscard]] __device__ std::uint64_t code(std::uint32_t i) const { return elements[i].code; }
+  [[nodiscard]] __device__ std::uint32_t id(std::uint32_t i) const { return elements[i].id; }
+  __device__ void set(std::uint32_t i, std::uint64_t code) const { put(i, {code, i}); }
+  __device__ void put(std::uint32_t i, const morton_code& element) const { elements[i] = element; }
+  /// Returns whether element i is in order.
+  [[nodiscard]] __device__ bool follows_previous(std::uint32_t i) const {
+    return i == 0 || morton_code::less{}(elements[i - 1], elements[i]);
+  }
+};
+
 #if RAMIFY_ON_CUDA
+/// The same in two arrays, as the radix sort of a GPU has them.
+struct code_arrays {
   std::uint64_t* codes;
   std::uint32_t* ids;
 
@@ -51,19 +65,11 @@ struct point_codes {
   }
   /// Returns true: the sort is complete when kernels read its result.
   [[nodiscard]] __device__ bool follows_previous(std::uint32_t) const { return true; }
-#else
-  morton_code* elements;
-
-  [[nodiscard]] __device__ std::uint64_t code(std::uint32_t i) const { return elements[i].code; }
-  [[nodiscard]] __device__ std::uint32_t id(std::uint32_t i) const { return elements[i].id; }
-  __device__ void set(std::uint32_t i, std::uint64_t code) const { put(i, {code, i}); }
-  __device__ void put(std::uint32_t i, const morton_code& element) const { elements[i] = element; }
-  /// Returns whether element i is in order.
-  [[nodiscard]] __device__ bool follows_previous(std::uint32_t i) const {
-    return i == 0 || morton_code::less{}(elements[i - 1], elements[i]);
-  }
-#endif
 };
+using point_codes = code_arrays;
+#else
+using point_codes = code_elements;
+#endif
 
 /// Spreads the bits of a number: bit i moves to bit i * dim.
 template <int dim>
@@ -118,9 +124,9 @@ class morton_encoder {
 
 /// Writes the code of each point. If a point is not finite, all codes are 0. Up to the upper bound
 /// of their number, codes follow that a sort leaves at the end. One thread per code.
-template <class Real, int dim>
+template <class Real, int dim, class Codes = point_codes>
 __global__ void encode_points(const point<Real, dim>* points, runtime::element_count n,
-                              const point_bounds<Real, dim>* found, point_codes codes,
+                              const point_bounds<Real, dim>* found, Codes codes,
                               trace_ticket trace) {
   const traced here(trace, __func__);
   const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -133,10 +139,10 @@ __global__ void encode_points(const point<Real, dim>* points, runtime::element_c
 
 /// Copies the points into the order of their sorted codes. Up to the upper bound of their number,
 /// points at infinity follow. Sets `unsorted` if the codes are not in order. One thread per point.
-template <class Real, int dim>
-__global__ void gather_points(const point<Real, dim>* points, runtime::element_count n,
-                              point_codes codes, point<Real, dim>* ordered, std::uint32_t* ids,
-                              unsigned* unsorted, trace_ticket trace) {
+template <class Real, int dim, class Codes = point_codes>
+__global__ void gather_points(const point<Real, dim>* points, runtime::element_count n, Codes codes,
+                              point<Real, dim>* ordered, std::uint32_t* ids, unsigned* unsorted,
+                              trace_ticket trace) {
   const traced here(trace, __func__);
   const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n.upper_bound) return;

@@ -11,16 +11,16 @@
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
 /// The partition of a node's points among its children.
-template <int dim>
+template <int dim, class Codes>
 struct node_split {
   static constexpr unsigned arity = spatial_shape<dim>::arity;
-  point_codes codes;
+  Codes codes;
   std::uint32_t begin;
   std::uint32_t end;
   unsigned shift = 0;  ///< of the digit that selects the child
   unsigned parts = 0;  ///< number of equal parts if all codes are equal, else 0
 
-  __device__ node_split(const point_codes& all_codes, std::uint32_t first, std::uint32_t last,
+  __device__ node_split(const Codes& all_codes, std::uint32_t first, std::uint32_t last,
                         unsigned leaf_size)
       : codes(all_codes), begin(first), end(last) {
     const std::uint64_t differ = codes.code(begin) ^ codes.code(end - 1);

@@ -22,16 +22,14 @@
 
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
-/// Computes the fold of each node. One thread starts at each leaf, and also computes the ancestors
-/// at which it arrives last. `arrived` counts the complete children of each node. It must be 0, and
-/// is 0 again afterwards.
-template <class Real, int dim, class Fold>
-__global__ void reduce_nodes(spatial_tree_view<Real, dim> tree, Fold fold, unsigned* arrived,
-                             trace_ticket trace) {
-  const traced here(trace, __func__);
-  std::uint32_t node = blockIdx.x * blockDim.x + threadIdx.x;
-  if (node >= tree.nodes_built() || !tree.nodes[node].is_leaf()) return;
+inline constexpr unsigned reduce_threads = RAMIFY_ON_CUDA ? 256 : 1024;
 
+/// Computes the fold of a leaf, and those of the ancestors at which the thread arrives last.
+/// `arrived` counts the complete children of each node. It must be 0, and is 0 again after calls
+/// for all leaves.
+template <class Real, int dim, class Fold>
+__device__ void reduce_from_leaf(const spatial_tree_view<Real, dim>& tree, const Fold& fold,
+                                 unsigned* arrived, std::uint32_t node) {
   // 1. The leaf: combine its points.
   const auto& leaf = tree.nodes[node];
   auto sum = fold.of_point(leaf.begin);
@@ -60,6 +58,16 @@ __global__ void reduce_nodes(spatial_tree_view<Real, dim> tree, Fold fold, unsig
     sum = fold.combine(sum, next);
     fold.at(node) = sum;
   }
+}
+
+/// Computes the fold of each node. One thread starts at each leaf.
+template <class Real, int dim, class Fold>
+__global__ void reduce_nodes(spatial_tree_view<Real, dim> tree, Fold fold, unsigned* arrived,
+                             trace_ticket trace) {
+  const traced here(trace, __func__);
+  const std::uint32_t node = blockIdx.x * blockDim.x + threadIdx.x;
+  if (node >= tree.nodes_built() || !tree.nodes[node].is_leaf()) return;
+  reduce_from_leaf(tree, fold, arrived, node);
 }
 
 /// The type of the sums: what of_point() returns.
@@ -129,10 +137,9 @@ unsigned reduce_bottom_up(const spatial_tree_view<Real, dim>& tree, const Fold& 
     clear_memory(counters, own.size(), stream, "clearing the nodes' counters");
   }
   if constexpr (detail::spatial_tree::checked_fold<Fold>::are_valid) {
-    constexpr unsigned threads = RAMIFY_ON_CUDA ? 256 : 1024;
-    detail::launch_each<threads>(detail::spatial_tree::reduce_nodes<Real, dim, Fold>,
-                                 tree.node_count, stream, "reducing a tree bottom-up", tree, fold,
-                                 counters, trace);
+    detail::launch_each<detail::spatial_tree::reduce_threads>(
+        detail::spatial_tree::reduce_nodes<Real, dim, Fold>, tree.node_count, stream,
+        "reducing a tree bottom-up", tree, fold, counters, trace);
   }
   return 1;
 }

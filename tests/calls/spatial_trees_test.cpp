@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Spatial trees that kernels build: all clouds and sizes, small limits, beside sorts and after
+// them, refused calls, faulty input, launches that fail, and schedules.
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+#include <limits>
+#include <ramify/runtime/captured_graph.cuh>
+
+#include "called_builds.cuh"
+#include "exceptions.hpp"
+#include "interrupted_calls.cuh"
+#include "schedules.hpp"
+
+namespace data = boost::unit_test::data;
+using namespace tests;
+using namespace tests::calls;
+
+namespace {
+
+constexpr std::size_t large_cloud = RAMIFY_ON_CUDA ? 200'000 : 3'000;
+
+/// Sizes of leaves, of blocks and of small sorts, and random ones.
+std::vector<std::size_t> cloud_sizes(unsigned count, std::size_t largest, std::uint64_t seed) {
+  const std::size_t small = octrees(0, small_blocks()).small_points();
+  std::vector<std::size_t> sizes{0,     1,         2,   small_leaf, small_leaf + 1,
+                                 small, small + 1, 300, largest};
+  std::mt19937_64 random(seed);
+  std::shuffle(sizes.begin(), sizes.end(), random);
+  while (sizes.size() < count) sizes.push_back(random() % (random() % 8 == 0 ? largest : 300));
+  for (std::size_t& n : sizes) n = std::min(n, largest);
+  return sizes;
+}
+
+build_plans plans_of_builds(std::size_t n) {
+  return build_plans(octrees(n, small_blocks()), quadtrees(n, small_blocks()), sorts(30'000));
+}
+
+/// Calls all builds, completes and checks them. Returns the report, whose counts it compares with
+/// the statuses that the callers have read.
+template <class Real, int dim>
+call_report expect_called_builds(const called_builds<Real, dim>& calls,
+                                 call_arena<build_plans>& arena, bool refuses = false) {
+  calls.call(arena.environment(), refuses);
+  arena.complete_async();
+  const std::vector<unsigned> statuses = calls.check_all();
+  const call_report report = arena.get();
+  BOOST_TEST(report.started == statuses[0]);
+  BOOST_TEST(report.kept == statuses[1]);
+  BOOST_TEST(report.refused == statuses[2]);
+  BOOST_TEST(report.faulty == 0u);
+  return report;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(calls_of_spatial_trees)
+
+BOOST_DATA_TEST_CASE(all_clouds_and_sizes_are_built, data::make({32, 128, 2048}), limit) {
+  const launch_limits limits({.pending_launches = std::size_t(limit)});
+  {
+    call_arena arena(plans_of_builds(large_cloud), {.chunks = 3, .kept_calls = 400});
+    const auto seed = std::uint64_t(limit);
+    const called_builds<float, 3> few(cloud_sizes(9, large_cloud, seed), seed);
+    BOOST_TEST(expect_called_builds(few, arena).refused == 0u);
+    const called_builds<float, 3> many(cloud_sizes(45, large_cloud / 3, seed), seed + 1);
+    BOOST_TEST(expect_called_builds(many, arena).refused == 0u);
+    const called_builds<double, 2> flat(cloud_sizes(18, large_cloud / 2, seed), seed + 2);
+    BOOST_TEST(expect_called_builds(flat, arena).refused == 0u);
+  }
+  BOOST_TEST(slots_in_use() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(calls_without_slots_or_memory_may_be_refused) {
+  const launch_limits limits({.pending_launches = 128});
+  const called_builds<float, 3> calls(cloud_sizes(40, 1'000, 1), 1);
+  call_arena arena(plans_of_builds(1'000), {.chunks = 2, .kept_calls = 400});
+  const call_report report = expect_called_builds(calls, arena, true);
+  BOOST_TEST(report.refused > 0u);
+  BOOST_TEST(report.kept == 0u);
+  BOOST_TEST(report.started > 0u);
+}
+
+BOOST_AUTO_TEST_CASE(calls_of_more_points_than_planned_are_refused) {
+  const called_builds<float, 3> calls({100, 101, 102, 100}, 1);
+  call_arena arena(plans_of_builds(100));
+  const call_report report = expect_called_builds(calls, arena);
+  BOOST_TEST(report.refused == 2u);
+  BOOST_TEST(report.started == 2u);
+  BOOST_CHECK_EXCEPTION(octrees(std::size_t{1} << 31), std::invalid_argument,
+                        names("spatial_tree_calls: max_points"));
+  BOOST_CHECK_EXCEPTION(octrees(1, {.leaf_size = 0}), std::invalid_argument, names("leaf_size"));
+}
+
+BOOST_AUTO_TEST_CASE(scratch_memory_suffices_for_every_size) {
+  using memory = ramify::detail::spatial_tree::called_build_memory<float, 3>;
+  std::mt19937_64 random(3);
+  for (const std::size_t most :
+       {std::size_t{5'000}, std::size_t{1} << 18, std::size_t{70'000'000}}) {
+    octrees plan(most, small_blocks());
+    plan.prepare();
+    for (int i = 0; i < 500; ++i) {
+      const std::size_t n = random() % most >> random() % 12;
+      if (n <= plan.small_points()) continue;
+      memory_layout layout(nullptr);
+      static_cast<void>(memory(layout, n, 2 * n, plan.block_points(), plan.sort_sizes()));
+      BOOST_TEST(layout.size() <= plan.scratch_bytes());
+    }
+  }
+}
+
+// ---- beside sorts and after them ----------------------------------------------------------------
+
+BOOST_DATA_TEST_CASE(trees_and_sorts_share_an_arena, data::make({32, 128, 2048}), limit) {
+  const launch_limits limits({.pending_launches = std::size_t(limit)});
+  const called_builds<float, 3> clouds(cloud_sizes(30, 2'000, 2), 2);
+  const called_builds<double, 2> flat(cloud_sizes(10, 500, 3), 3);
+  const called_sorts ranges(mixed_lengths(40, 30'000, 2), 2);
+  call_arena arena(plans_of_builds(2'000), {.chunks = 3, .kept_calls = 400});
+  clouds.call(arena.environment());
+  ranges.call(arena.environment());
+  flat.call(arena.environment());
+  arena.complete_async();
+  const auto of_clouds = clouds.check_all();
+  const auto of_flat = flat.check_all();
+  const auto of_sorts = ranges.check_all();
+  const call_report report = arena.get();
+  BOOST_TEST(report.started == of_clouds[0] + of_flat[0] + of_sorts[0]);
+  BOOST_TEST(report.kept == of_clouds[1] + of_flat[1] + of_sorts[1]);
+  BOOST_TEST(report.refused == 0u);
+}
+
+namespace {
+
+/// A pipeline: points whose number is in device memory, their tree, and the sorted numbers of
+/// points in their balls.
+struct ball_pipeline {
+  called_cloud<float, 3> cloud;  ///< its n is not used
+  const unsigned* number;
+  float radius2;
+  key* counts;
+  unsigned* refused;
+};
+
+__global__ void count_balls(ball_pipeline p, build_environment calls) {
+  const traced here(calls.trace, __func__);
+  const spatial_tree_view<float, 3> tree = p.cloud.tree.view();
+  const std::uint32_t n = tree.points_built();
+  for (std::uint32_t i = threadIdx.x; i < n; i += blockDim.x) {
+    key found = 0;
+    for_each_within(tree, tree.points[i], p.radius2,
+                    [&](std::uint32_t begin, std::uint32_t end) { found += end - begin; });
+    p.counts[i] = found;
+  }
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  if (ramify::quicksort(p.counts, n, ascending{}, calls) == call_status::refused) *p.refused = 1;
+}
+
+__global__ void build_and_count(ball_pipeline p, build_environment calls) {
+  const traced here(calls.trace, __func__);
+  const call_status status = ramify::build_spatial_tree(p.cloud.points, *p.number, p.cloud.tree,
+                                                        calls.then(count_balls, {1, 64}, p, calls));
+  if (status == call_status::refused) *p.refused = 1;
+}
+
+}  // namespace
+
+BOOST_DATA_TEST_CASE(a_continuation_uses_the_tree_and_calls, data::make({32, 2048}), limit) {
+  const launch_limits limits({.pending_launches = std::size_t(limit)});
+  constexpr unsigned n = 700;
+  constexpr std::size_t most = 1'000;  // the memory is for more points
+  const auto cloud = make_cloud<float, 3>(cloud::filled_sphere, n, 1);
+  const auto points = upload_points<float, 3>(cloud);
+  const device_buffer<std::byte> memory(called_tree<float, 3>::bytes(most, 2 * most), nullptr);
+  const auto number = upload(std::vector<unsigned>{n});
+  const auto counts = zeros<key>(n);
+  const auto refused = zeros<unsigned>(1);
+  constexpr float radius2 = 0.16f;
+  call_arena arena(plans_of_builds(most), {.chunks = 2, .kept_calls = 100});
+  const ball_pipeline p{{points.data(), 0, {memory.data(), most, 2 * most}},
+                        number.data(),
+                        radius2,
+                        counts.data(),
+                        refused.data()};
+  check(launch(build_and_count, {1, 1}, nullptr, p, arena.environment()).code(), "launching");
+  arena.complete_async();
+  const auto host = download(points);
+  std::vector<key> expected;
+  for (const auto& a : host) {
+    expected.push_back(static_cast<key>(
+        std::ranges::count_if(host, [&](const auto& b) { return distance2(a, b) <= radius2; })));
+  }
+  std::ranges::sort(expected);
+  BOOST_TEST(download(counts) == expected, boost::test_tools::per_element());
+  BOOST_TEST(download(refused)[0] == 0u);
+  BOOST_TEST(arena.get().refused == 0u);
+  // A query of the host takes the view, too.
+  const auto labels = zeros<std::uint32_t>(2 * most);
+  find_clusters(p.cloud.tree.view(), 0.2f, labels.data());
+  find_clusters(spatial_tree(points.data(), n).view(), 0.2f, labels.data() + most);
+  const auto all = download(labels);
+  BOOST_TEST(std::equal(all.begin(), all.begin() + n, all.begin() + std::ptrdiff_t(most)));
+  BOOST_TEST(std::ranges::count(all, 0u) > 2);  // negative control: a cluster has several points
+}
+
+// ---- faulty input -------------------------------------------------------------------------------
+
+BOOST_DATA_TEST_CASE(faulty_input_leaves_no_tree_and_is_counted, data::make({32, 2048}), limit) {
+  const launch_limits limits({.pending_launches = std::size_t(limit)});
+  constexpr std::size_t n = 200;
+  auto finite = make_cloud<float, 3>(cloud::filled_box, n, 1);
+  auto other = finite;
+  other[77][1] = std::numeric_limits<float>::quiet_NaN();
+  const auto points = upload_points<float, 3>(finite);
+  const auto with_nan = upload_points<float, 3>(other);
+  const std::size_t bytes = called_tree<float, 3>::bytes(n, 2 * n);
+  const device_buffer<std::byte> memory(3 * bytes, nullptr);
+  const auto tree_in = [&](std::size_t i, std::size_t nodes) {
+    return called_tree<float, 3>(memory.data() + i * bytes, n, nodes);
+  };
+  // A NaN, memory for too few nodes, and correct input.
+  const std::vector<called_cloud<float, 3>> clouds{{with_nan.data(), n, tree_in(0, 2 * n)},
+                                                   {points.data(), n, tree_in(1, 20)},
+                                                   {points.data(), n, tree_in(2, 2 * n)}};
+  const auto on_device = upload(clouds);
+  const auto logs = zeros<call_log>(3);
+  call_arena arena(plans_of_builds(n), {.chunks = 2});
+  check(launch(call_builds<float, 3>, {1, 32}, nullptr, on_device.data(), 3u, logs.data(), false,
+               arena.environment())
+            .code(),
+        "launching");
+  BOOST_TEST(arena.get().faulty == 2u);
+  const auto log = download(logs);
+  for (std::size_t i = 0; i < 3; ++i) {
+    BOOST_TEST(log[i].runs == 1u);
+    BOOST_TEST((log[i].faults == 0) == (i == 2));  // the continuation has expected a tree
+    const auto built = download_called(clouds[i].tree.view());
+    BOOST_TEST(built.nodes.empty() == (i != 2));
+    BOOST_TEST(built.ids.size() == (i == 2 ? n : 0u));
+  }
+}
+
+// ---- failures and schedules ---------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(no_call_is_lost_after_any_failed_launch,
+                     *boost::unit_test::precondition(on_the_executor)) {
+  constexpr std::size_t limits[] = {128, 2048};
+  expect_no_call_lost(limits, 20, [&] {
+    const called_builds<float, 3> calls({900, 5, 700, 150}, 6);
+    call_arena arena(plans_of_builds(1'000), {.chunks = 2, .kept_calls = 100});
+    return expect_called_builds(calls, arena);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(every_schedule_builds_all_trees,
+                     *boost::unit_test::precondition(on_the_executor)) {
+  for (const auto& config : reproducible_schedules()) {
+    const cpu::scoped_executor_config scope(config);
+    for (const std::size_t limit : {std::size_t{32}, std::size_t{128}, std::size_t{2048}}) {
+      const launch_limits limits({.pending_launches = limit});
+      const called_builds<float, 3> calls(cloud_sizes(12, 1'000, config.seed), config.seed);
+      call_arena arena(plans_of_builds(1'000), {.chunks = 2, .kept_calls = 100});
+      BOOST_TEST(expect_called_builds(calls, arena).refused == 0u);
+    }
+  }
+}
+
+#if RAMIFY_ON_CUDA
+BOOST_DATA_TEST_CASE(a_graph_of_calls_runs_several_times, data::make({32, 2048}), limit) {
+  const launch_limits limits({.pending_launches = std::size_t(limit)});
+  const host_stream stream;
+  const called_builds<float, 3> calls(cloud_sizes(40, large_cloud / 10, 7), 7);
+  call_arena arena(plans_of_builds(large_cloud), {.chunks = 3, .kept_calls = 400},
+                   {.stream = stream.get()});
+  const captured_graph graph(stream.get(), [&] {
+    calls.forget(stream.get());
+    calls.call(arena.environment(), false, stream.get());
+    arena.complete_async(stream.get());
+  });
+  check(cudaStreamSynchronize(nullptr), "uploading");
+  for (int i = 0; i < 5; ++i) {
+    graph.launch(stream.get());
+    stream.synchronize();
+    BOOST_TEST(calls.check_all()[2] == 0u);
+    if (i % 2 == 0) BOOST_TEST(arena.get().refused == 0u);
+  }
+}
+#endif
+
+BOOST_AUTO_TEST_SUITE_END()
