@@ -110,16 +110,35 @@ class pipeline {
     check(cudaDeviceSynchronize(), "waiting for an input");
   }
 
-  /// Starts all steps after the filter, for n stars: a number or a device_count.
+  /// Starts the filter.
+  void filter() const {
+    check(cudaMemsetAsync(bright_.data(), 0, sizeof(unsigned), stream()), "clearing a count");
+    check(launch(keep_bright, {(n_ + threads - 1) / threads, threads}, stream(), stars_.data(), n_,
+                 least_.data(), brightness_.data(), positions_.data(), bright_.data())
+              .code(),
+          "launching the filter");
+  }
+  /// Returns the number of bright stars.
+  [[nodiscard]] device_count count() const { return {bright_.data(), n_}; }
+
+  // The other steps, for n stars: a number or a device_count, which is at most `most`.
+  template <class Count>
+  auto sort_only(const Count& n) const {
+    return quicksort_pairs_async(brightness_.data(), positions_.data(), n, descending{},
+                                 {.stream = stream(), .memory = of_sort_});
+  }
+  auto tree_only(const detail::element_count& n) const {
+    return spatial_tree_async(positions_.data(), n, {.stream = stream(), .memory = of_tree_});
+  }
+  auto clusters_only(std::size_t most) const {
+    return find_clusters_async(spatial_tree_view_in<float, 3>(of_tree_, most), radius_,
+                               labels_.data(), 1, {.stream = stream(), .memory = of_clusters_});
+  }
   template <class Count>
   auto start(const Count& n, std::size_t most) const {
-    auto sort = quicksort_pairs_async(brightness_.data(), positions_.data(), n, descending{},
-                                      {.stream = stream(), .memory = of_sort_});
-    auto tree = spatial_tree_async(positions_.data(), n, {.stream = stream(), .memory = of_tree_});
-    auto clusters =
-        find_clusters_async(spatial_tree_view_in<float, 3>(of_tree_, most), radius_, labels_.data(),
-                            1, {.stream = stream(), .memory = of_clusters_});
-    return std::tuple(std::move(sort), std::move(tree), std::move(clusters));
+    auto sort = sort_only(n);
+    auto tree = tree_only(n);
+    return std::tuple(std::move(sort), std::move(tree), clusters_only(most));
   }
   auto start_with_count() const {
     filter();
@@ -156,16 +175,6 @@ class pipeline {
   [[nodiscard]] cudaStream_t stream() const { return stream_.get(); }
 
  private:
-  [[nodiscard]] device_count count() const { return {bright_.data(), n_}; }
-
-  void filter() const {
-    check(cudaMemsetAsync(bright_.data(), 0, sizeof(unsigned), stream()), "clearing a count");
-    check(launch(keep_bright, {(n_ + threads - 1) / threads, threads}, stream(), stars_.data(), n_,
-                 least_.data(), brightness_.data(), positions_.data(), bright_.data())
-              .code(),
-          "launching the filter");
-  }
-
   unsigned n_;
   float radius_;
   host_stream stream_;
