@@ -66,7 +66,9 @@ struct build_memory {
       : points(memory.take<std::byte>(sizes.has_tree ? points_bytes(sizes.n) : 0)),
         tree_nodes(memory.take<std::byte>(sizes.has_tree ? nodes_bytes(sizes.nodes()) : 0)),
         sorted(memory, sizes.n),
-        nodes(memory, sizes.n, sizes.nodes(), sizes.options) {}
+        nodes(memory, sizes.n, sizes.nodes(), sizes.options) {
+    sorted.count = nodes.count;
+  }
 
   [[nodiscard]] static std::size_t points_bytes(std::size_t n) {
     return arrays().take_points(nullptr, n);
@@ -148,7 +150,7 @@ class build_run final
     // A tree whose nodes are published is complete. Otherwise the host continues.
     build_progress progress = stages_->progress();
     if (input_.count.on_device()) {
-      const auto read = read_back(sorted().count, stream(), "reading the number of points");
+      const auto read = stages_->control().seen(sorted().count);
       input_.count.check(this->choices.algorithm, read.raw);
       if (read.n == 0) return ramify::spatial_tree<Real, dim>(std::move(result));
     }
@@ -183,7 +185,7 @@ class build_run final
     run_control& control = stages_->control();
     if (input_.count.on_device()) {
       stages_->put(runtime::read_count<runtime::element_count>, 1, "reading the number of points",
-                   input_.count, sorted().count);
+                   input_.count, this->parts.nodes.count);
     }
     const runtime::element_count points = input_.points_in(sorted().count);
     launch_find_bounds(input_.points, points, sorted().found, sorted().arrived, stream(),

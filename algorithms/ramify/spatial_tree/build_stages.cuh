@@ -62,15 +62,14 @@ struct build_input {
 /// Scratch memory of the stages before the recursion.
 template <class Real, int dim>
 struct sort_scratch {
-  point_bounds<Real, dim>* found;  ///< the first element is the result
-  unsigned* arrived;               ///< in find_bounds()
-  runtime::counted_elements* count;
+  point_bounds<Real, dim>* found;                    ///< the first element is the result
+  unsigned* arrived;                                 ///< in find_bounds()
+  const runtime::counted_elements* count = nullptr;  ///< that of the node_scratch
   typename code_sort<dim>::scratch codes;
 
   sort_scratch(memory_layout& memory, std::size_t n)
       : found(memory.take<point_bounds<Real, dim>>(bounds_blocks(n))),
         arrived(memory.take<unsigned>(1)),
-        count(memory.take<runtime::counted_elements>(1)),
         codes(memory, static_cast<std::uint32_t>(n)) {}
 };
 
@@ -84,6 +83,7 @@ struct node_scratch {
   std::size_t max_tasks;  ///< that wait at the same time
   std::byte* control;
   build_progress* progress;
+  runtime::counted_elements* count;
   std::byte* lists;
   unsigned* arrived;
 
@@ -96,6 +96,7 @@ struct node_scratch {
         max_tasks(n / block_points + 1),
         control(memory.take<std::byte>(run_control::scratch_bytes)),
         progress(memory.take<build_progress>(1)),
+        count(memory.take<runtime::counted_elements>(1)),
         lists(memory.take<std::byte>(recursion<siblings, context>::scratch_bytes(max_tasks))),
         arrived(memory.take<unsigned>(max_nodes)) {}
 };

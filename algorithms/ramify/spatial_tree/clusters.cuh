@@ -46,18 +46,22 @@
 
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
+/// What get() reads of a search.
+struct cluster_findings {
+  cluster_counts counts;
+  metric_decision decision;
+};
+
 /// The scratch memory of a search among n points.
 struct cluster_memory {
   std::uint32_t* parents;
   std::uint32_t* least_ids;
-  cluster_counts* counts;
-  metric_decision* decision;
+  cluster_findings* found;
 
   cluster_memory(memory_layout& memory, std::size_t n)
       : parents(memory.take<std::uint32_t>(n)),
         least_ids(memory.take<std::uint32_t>(n)),
-        counts(memory.take<cluster_counts>(1)),
-        decision(memory.take<metric_decision>(1)) {}
+        found(memory.take<cluster_findings>(1)) {}
 };
 
 /// A search for the clusters of the points of a tree, of which there are some.
@@ -70,13 +74,13 @@ class cluster_run final : public memory_run<spatial_cluster_report, cluster_memo
               std::uint32_t* labels)
       : base(setup, setup.n),
         call_(this->choices, setup, metric_choice(setup.tree, setup.options.period, radius),
-              this->parts.decision) {
+              &this->parts.found->decision) {
     // Parents and least ids become no_cluster.
     for (std::uint32_t* array : {this->parts.parents, this->parts.least_ids}) {
       check(cudaMemsetAsync(array, 0xff, setup.n * sizeof *array, call_.stream()),
             "clearing the clusters");
     }
-    clear_memory(this->parts.counts, 1, call_.stream(), "clearing the counts of clusters");
+    clear_memory(&this->parts.found->counts, 1, call_.stream(), "clearing the counts of clusters");
     call_.with_metric([&]<class Metric>(const query_metric<Real, Metric>& chosen) {
       put(chosen, cluster_search<Real, dim, Metric>{setup.tree,
                                                     chosen,
@@ -84,7 +88,7 @@ class cluster_run final : public memory_run<spatial_cluster_report, cluster_memo
                                                     {this->parts.parents},
                                                     this->parts.least_ids,
                                                     labels,
-                                                    this->parts.counts});
+                                                    &this->parts.found->counts});
     });
     this->complete_in_stream();
   }
@@ -103,13 +107,12 @@ class cluster_run final : public memory_run<spatial_cluster_report, cluster_memo
 
   spatial_cluster_report finish() override {
     call_.require_memory();
-    if (call_.tree().built != nullptr) {
-      call_.check_tree(read_back(this->parts.decision, call_.stream(), "reading the metric"));
-    }
-    const cluster_counts found =
-        read_back(this->parts.counts, call_.stream(), "reading the counts of clusters");
-    return {call_.finish(this->memory.scratch.size()), found.clusters, found.core_points,
-            found.noise};
+    const cluster_findings found =
+        read_back(this->parts.found, call_.stream(), "reading the counts of clusters");
+    if (call_.tree().built != nullptr) call_.check_tree(found.decision);
+    const cluster_counts& counts = found.counts;
+    return {call_.finish(this->memory.scratch.size()), counts.clusters, counts.core_points,
+            counts.noise};
   }
 
   query_call<Real, dim> call_;
