@@ -209,9 +209,13 @@ class quicksort_calls {
   /// \throws cuda_error
   void prepare() {
     sizes_ = detail::quicksort::device_sizes<context>();
-    using sorter = typename call::long_leaf_sorter;
-    static_cast<void>(set_max_dynamic_shared(detail::quicksort::sort_in_block<sorter, call>,
-                                             sorter::bytes(sizes_.long_leaf)));
+    // nvlink may give a kernel more shared memory than it has variables, see last_to_arrive().
+    using leaf = typename call::leaf_sorter;
+    using long_leaf = typename call::long_leaf_sorter;
+    static_cast<void>(set_max_dynamic_shared(detail::quicksort::sort_in_block<leaf, call>,
+                                             leaf::bytes(leaf::capacity)));
+    sizes_.long_leaf = detail::quicksort::run_within<long_leaf>(set_max_dynamic_shared(
+        detail::quicksort::sort_in_block<long_leaf, call>, long_leaf::bytes(sizes_.long_leaf)));
   }
 
   /// Returns the scratch memory of any call, in bytes, after prepare(); 0 if one block sorts it.
