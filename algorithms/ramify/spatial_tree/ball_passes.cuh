@@ -61,7 +61,7 @@ template <bool by_packets, class Real, int dim, class Metric, class Pass>
 __global__ void visit_balls(spatial_tree_view<Real, dim> tree, query_batch<Real, dim> batch,
                             query_metric<Real, Metric> of_call, Pass pass, trace_ticket trace) {
   const traced here(trace, __func__);
-  if (!of_call.applies()) return;
+  if (!of_call.applies() || batch.has_no_query_in_block()) return;
   const query_metric<Real, Metric> balls = of_call.of_balls();
   const Metric& metric = balls.metric;
   const Real radius2 = balls.radius2;

@@ -151,6 +151,11 @@ struct query_batch {
     if (index < count) return {index, thread < most};
     return {count > 0 ? count - 1 : 0, false};
   }
+  /// Returns whether no thread of this block has a query, because only the device has n.
+  [[nodiscard]] __device__ bool has_no_query_in_block() const {
+    return n.on_device() && order == nullptr &&
+           static_cast<unsigned long long>(blockIdx.x) * blockDim.x >= n.get();
+  }
 };
 
 /// The queries of a search for neighbors: those of the batch, or all points of the tree if
