@@ -185,6 +185,55 @@ BOOST_AUTO_TEST_CASE(get_ends_if_the_pool_stays_full,
   BOOST_TEST(expect_called_sorts(others, arena).refused == 0u);
 }
 
+namespace {
+
+/// A sort whose continuation sorts again, until `left` is 0.
+__global__ void sort_again(key* keys, unsigned* runs, unsigned left,
+                           kernel_environment<sorts> calls) {
+  const traced here(calls.trace, __func__);
+  ++*runs;
+  if (left == 0) return;
+  const auto next = calls.then(sort_again, {1, 1}, keys, runs, left - 1, calls);
+  if (ramify::quicksort(keys, left == 2 ? 1 : 3, ascending{}, next) == call_status::refused) {
+    *runs = 100;
+  }
+}
+
+}  // namespace
+
+// Of the grids of the third drain, the pool has a place for the first continuation and for the sort
+// that it calls, but neither for the continuation of that sort nor for the next drain.
+BOOST_AUTO_TEST_CASE(get_does_what_the_last_drain_has_kept,
+                     *boost::unit_test::precondition(on_the_executor)) {
+  const auto keys = upload(std::vector<key>{3, 2, 1});
+  const auto runs = zeros<unsigned>(1);
+  call_arena arena(sorts(1'000));
+  const auto calls = arena.environment();
+  const auto launch_with = [&](unsigned failing_launch, const auto& launch_grids) {
+    auto config = cpu::current_executor_config();
+    config.order = cpu::schedule::eager;
+    config.failing_launch = failing_launch;
+    config.pool_stays_full = true;
+    const cpu::scoped_executor_config scope(config);
+    launch_grids();
+  };
+  const auto drain = [&] {
+    check(launch(ramify::detail::drain_calls<sorts>, {1, 1}, nullptr, calls.calls, calls.plans,
+                 calls.trace, false)
+              .code(),
+          "launching a drain");
+  };
+  launch_with(1, [&] {
+    check(launch(sort_again, {1, 1}, nullptr, keys.data(), runs.data(), 2u, calls).code(),
+          "launching");
+    drain();
+    drain();
+  });
+  launch_with(3, drain);
+  static_cast<void>(arena.get());
+  BOOST_TEST(download(runs)[0] == 3u);
+}
+
 #if !RAMIFY_ON_CUDA
 BOOST_AUTO_TEST_CASE(arguments_in_memory_of_the_caller_break_a_rule) {
   // Also if the call is kept, when no launch by the calling kernel would check them.

@@ -139,7 +139,7 @@ class bfs_calls {
     if (!options.check_graph) first_state_.last = detail::graph::graph_phase::check;
   }
 
-  /// Asks the current device for the sizes of kernels. The constructor of a call_arena calls it.
+  /// Queries the current device for the sizes of kernels. The constructor of a call_arena calls it.
   /// \throws cuda_error
   void prepare() { max_blocks_ = detail::graph::max_blocks_of<typename call::program_type>(); }
 

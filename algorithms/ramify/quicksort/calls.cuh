@@ -14,6 +14,7 @@
 /// Options      those of the plan, which hold for all its calls. The strategy `binary`, with its
 ///              fields `streams` and `launches`, and sorts in parts are for the host.
 
+#include <cstring>
 #include <ramify/quicksort/argument_types.cuh>
 #include <ramify/quicksort/config.hpp>
 #include <ramify/quicksort/order.cuh>
@@ -205,11 +206,11 @@ class quicksort_calls {
                         "sample_sort");
   }
 
-  /// Asks the current device for the sizes of kernels. The constructor of a call_arena calls it.
+  /// Queries the current device for the sizes of kernels. The constructor of a call_arena calls it.
   /// \throws cuda_error
   void prepare() {
     sizes_ = detail::quicksort::device_sizes<context>();
-    // nvlink may give a kernel more shared memory than it has variables, see last_to_arrive().
+    // The variables in shared memory and the dynamic memory may be more than 48 KB together.
     using leaf = typename call::leaf_sorter;
     using long_leaf = typename call::long_leaf_sorter;
     static_cast<void>(set_max_dynamic_shared(detail::quicksort::sort_in_block<leaf, call>,
@@ -235,8 +236,7 @@ class quicksort_calls {
                             bucket * tuning::bucket_limit * tuning::wide_root_limit}) {
       if (size <= max_n_) most = std::max(most, bytes_for(size - 1));
     }
-    // The numbers of pieces and of levels do not always rise with n.
-    return most + max_n_ / 16 + (std::size_t{64} << 10);
+    return most + detail::quicksort::scratch_of_fewer(max_n_);
   }
 
   [[nodiscard]] __host__ __device__ std::size_t max_n() const { return max_n_; }

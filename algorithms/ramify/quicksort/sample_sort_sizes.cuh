@@ -110,6 +110,18 @@ template <class Tuning>
   return levels;
 }
 
+/// Returns the limit of levels of a run that begins with segments of n elements in all.
+template <class Tuning>
+[[nodiscard]] __host__ __device__ unsigned depth_limit_of_segments(position n) {
+  return levels_of_segment<Tuning>(n) + 5;
+}
+
+/// Returns by how many bytes more than n elements fewer elements may need: the numbers of pieces
+/// and of levels do not always rise with n.
+[[nodiscard]] __host__ __device__ constexpr std::size_t scratch_of_fewer(position n) {
+  return n / 16 + (std::size_t{64} << 10);
+}
+
 /// Returns the sizes of a run whose levels begin with segments of n elements in all, without a
 /// root. Pieces are shorter than those of a root, so that segments of any length keep all blocks
 /// busy.

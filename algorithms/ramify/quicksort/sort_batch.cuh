@@ -14,7 +14,9 @@
 ///     end_rows       ends each call, with a block for each
 ///
 /// Memory   All chunks of the arena together. Their arrays have the elements of all calls, one call
-///          after another, because the arrays of a sample_sort have a place for each position.
+///          after another, because the arrays of a sample_sort have a place for each position. The
+///          chunks are released when the continuations of all calls are complete, so that calls
+///          that need a chunk are kept until then.
 /// Join     drive_call() launches each of these grids but the first one, and then the levels, when
 ///          what was launched before is complete (chain_call.cuh). So a drain can continue a batch
 ///          in which a launch failed. The records of its calls are released at the end.
@@ -63,7 +65,7 @@ struct sort_call_memory {
   /// Returns the depth limit of segments, which begin at depth 1.
   [[nodiscard]] __host__ __device__ static unsigned limit_of_segments(position n, unsigned option) {
     if (option != 0) return option < max_levels - 1 ? option + 1 : option;
-    return levels_of_segment<typename Context::tuning>(n) + 5;
+    return depth_limit_of_segments<typename Context::tuning>(n);
   }
 };
 
@@ -136,8 +138,7 @@ template <class Context, class Plan>
     layout.take<chain_call_state>(1);
     layout.take<batch_extent>(1);
     static_cast<void>(sort_batch_memory<Context>(layout, n, plan.sizes(), plan.depth_limit()));
-    // As in quicksort_calls::scratch_bytes(), fewer elements may need a little more.
-    if (layout.size() + n / 16 + (std::size_t{64} << 10) <= bytes) break;
+    if (layout.size() + scratch_of_fewer(n) <= bytes) break;
   }
   return n;
 }
@@ -283,7 +284,7 @@ __global__ void __launch_bounds__(batch_threads)
   }
   __threadfence();
   __syncthreads();
-  // 3. Go on, or leave the rest to a drain.
+  // 3. Launch the first driver, or keep the batch for a drain.
   if (threadIdx.x != 0) return;
   write_record_of_chunk(whole, ticket);
   const auto driver = launch(drive_call<Call>, {1, 1}, tail_launch(), whole, ticket, plan, false);
@@ -291,7 +292,7 @@ __global__ void __launch_bounds__(batch_threads)
 }
 
 /// Starts a batch of `count` calls. Returns false, with nothing changed, if there is one call, a
-/// chunk is taken, or there is too little memory or slots.
+/// chunk is taken, there is too little memory or slots, or the launch fails.
 template <class Call>
 [[nodiscard]] __device__ bool start_batch(const typename Call::plan& plan, unsigned count,
                                           call_ticket ticket, const call_batch& given) {

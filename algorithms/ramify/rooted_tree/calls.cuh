@@ -229,7 +229,7 @@ class rooted_tree_calls {
                         "at most 2^31 - 2");
   }
 
-  /// Asks the current device for the sizes of kernels. The constructor of a call_arena calls it.
+  /// Queries the current device for the sizes of kernels. The constructor of a call_arena calls it.
   /// \throws cuda_error
   void prepare() {
     sort_sizes_ = detail::quicksort::device_sizes<typename memory::programs_type::edge_sort>();

@@ -138,7 +138,7 @@ class segmented_sort_calls {
     detail::check_field(max_n >> 40 == 0, "segmented_sort_calls: max_n", max_n, "less than 2^40");
   }
 
-  /// Asks the current device for the sizes of kernels. The constructor of a call_arena calls it.
+  /// Queries the current device for the sizes of kernels. The constructor of a call_arena calls it.
   /// \throws cuda_error
   void prepare() {
     sizes_ = detail::quicksort::device_sizes<typename program::base>();
@@ -151,8 +151,7 @@ class segmented_sort_calls {
     layout.take<detail::runtime::chain_call_state>(1);
     static_cast<void>(
         detail::segmented_sort::segmented_sort_memory<program>(layout, max_n_, sizes_));
-    // The number of levels does not always rise with n.
-    return layout.size() + max_n_ / 16 + (std::size_t{64} << 10);
+    return layout.size() + detail::quicksort::scratch_of_fewer(max_n_);
   }
 
   [[nodiscard]] __host__ __device__ std::size_t max_n() const { return max_n_; }

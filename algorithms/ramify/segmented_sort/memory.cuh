@@ -23,7 +23,7 @@ struct segmented_sort_memory {
     findings = layout.take<segment_findings>(1);
     sort.root = {0, n};
     sort.sizes = quicksort::sizes_of_segments<context>(n, of_device);
-    sort.depth_limit = quicksort::levels_of_segment<tuning>(n) + 5;
+    sort.depth_limit = quicksort::depth_limit_of_segments<tuning>(n);
     sort.state = layout.take<quicksort::sample_sort_state>(1);
     quicksort::take_arrays<tuning>(sort, layout);
     // Each tile has a segment that is longer than a small one.

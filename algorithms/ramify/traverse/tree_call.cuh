@@ -53,7 +53,7 @@ class tree_plan {
     sizes_.thin_blocks = thin_blocks<Context>(blocks);
   }
 
-  /// Asks the current device for the sizes of kernels. The constructor of a call_arena calls it.
+  /// Queries the current device for the sizes of kernels. The constructor of a call_arena calls it.
   /// \throws unavailable if a node is too large for the device; cuda_error
   void prepare() {
     if constexpr (device_launch_available) {

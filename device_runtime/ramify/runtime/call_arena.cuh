@@ -329,10 +329,8 @@ class call_arena {
   }
 
   [[nodiscard]] static device_launch_error never_launched(const detail::call_state& seen) {
-    int kept = 0;
-    for (const detail::call_list& list : seen.lists) {
-      kept += std::max(0, static_cast<int>(list.tail - list.head));
-    }
+    unsigned kept = 0;
+    for (const detail::call_list& list : seen.lists) kept += list.left();
     return {cudaErrorLaunchPendingCountExceeded, "drain_calls", 0,
             "call_arena: " + std::to_string(kept) +
                 " calls and continuations are incomplete, because the pending-launch pool had no "
@@ -344,7 +342,7 @@ class call_arena {
   [[nodiscard]] bool is_complete(detail::call_state& seen) {
     static_cast<void>(control_.wait());
     seen = read_back(memory_.parts.state, control_.stream(), "reading the state of calls");
-    return std::ranges::all_of(seen.lists, [](const auto& list) { return list.head == list.tail; });
+    return std::ranges::all_of(seen.lists, [](const auto& list) { return list.left() == 0; });
   }
 
   detail::run_choices choices_;  // has the limits of the environment

@@ -33,7 +33,8 @@ struct device_count {
   ///               not change, while the grids of the call run: it must not be in an array that the
   ///               call writes, such as the keys of a sort.
   /// \param most   the upper bound: if the integer is greater, or negative, the call processes no
-  ///               elements, and get() throws std::length_error
+  ///               elements, and get() throws std::length_error. A call from a kernel is counted
+  ///               in call_report::faulty instead.
   template <std::integral Integer>
   requires(sizeof(Integer) == 4 || sizeof(Integer) == 8) RAMIFY_HOST_DEVICE
       device_count(const Integer* count, std::size_t most)

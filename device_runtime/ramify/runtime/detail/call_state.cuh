@@ -71,6 +71,13 @@ struct call_list {
   unsigned tail;
   unsigned end;  ///< the tail at the beginning of the drain
 
+  /// Returns the position after the entries that drains have taken. The head may be beyond the end:
+  /// each thread that found no entry has raised it.
+  [[nodiscard]] __host__ __device__ unsigned taken() const {
+    return static_cast<int>(end - head) < 0 ? end : head;
+  }
+  /// Returns the number of entries that no drain has taken.
+  [[nodiscard]] __host__ __device__ unsigned left() const { return tail - taken(); }
   /// Returns the number of entries that the drain has not taken.
   [[nodiscard]] __device__ unsigned due() const { return end - head; }
 };

@@ -31,6 +31,7 @@
 /// is_empty() and no write_state(): the block ends the call, or it writes the first state and its
 /// thread 0 calls continue_in_rounds().
 
+#include <cstring>
 #include <ramify/runtime/detail/chain_link.cuh>
 #include <ramify/runtime/detail/start_call.cuh>
 

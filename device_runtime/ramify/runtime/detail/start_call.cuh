@@ -10,7 +10,7 @@
 ///
 ///     struct plan {                         // copied bit by bit to device memory
 ///       using call = ...;                               the calls that it plans
-///       void prepare();                                 host: asks the device what calls need,
+///       void prepare();                                 host: queries what calls need of the device,
 ///                                                       and raises limits of shared memory
 ///       std::size_t scratch_bytes() const;              host, after prepare(): of the largest
 ///                                                       call; 0: none
@@ -66,7 +66,7 @@ struct call_plans : Plans... {
 
   explicit call_plans(const Plans&... plans) : Plans(plans)... {}
 
-  /// Asks the current device what the calls need. \throws cuda_error
+  /// Queries what the calls need of the current device. \throws cuda_error
   void prepare() { (Plans::prepare(), ...); }
   /// Returns the scratch memory of the largest call, in bytes.
   [[nodiscard]] std::size_t scratch_bytes() const {
@@ -271,7 +271,7 @@ __device__ void resume_due(call_state& calls, const Plans& plans, const trace_ti
   call_list& list = calls.lists[call_state::others];
   for (;;) {
     const unsigned at = atomicAdd(&list.head, 1u);
-    if (static_cast<int>(list.end - at) <= 0) return;  // the next drain corrects the head
+    if (static_cast<int>(list.end - at) <= 0) return;  // see call_list::taken()
     const unsigned record = list.entries[at & calls.ring];
     if (!resume(calls, record, plans, trace)) return calls.append(call_state::others, record);
   }
@@ -287,13 +287,13 @@ __global__ void resume_calls(call_state* calls, const Plans* plans, trace_ticket
 /// Begins a drain. `again` is true if a drain has launched it. Returns whether there is anything to
 /// do, and drains before have not failed to do it for too often.
 __device__ inline bool begin_drain(call_state& calls, bool again) {
-  constexpr unsigned most_idle = 1'000;
+  constexpr unsigned most_idle = 20;
   // All that was launched before is complete.
   calls.release(calls.held);
   calls.held = 0;
   unsigned due = 0;
   for (call_list& list : calls.lists) {
-    if (static_cast<int>(list.end - list.head) < 0) list.head = list.end;
+    list.head = list.taken();
     list.end = list.tail;
     due += list.due();
   }
@@ -304,8 +304,8 @@ __device__ inline bool begin_drain(call_state& calls, bool again) {
 }
 
 /// Launches the grids of each kind of batch that has calls, or starts these calls one by one. The
-/// last kinds of a plan come first: they may need all chunks, which continuations of other calls
-/// take.
+/// last kind of a plan comes first, because it may need all chunks. Continuations of calls of the
+/// other kinds may take some.
 template <class Plans>
 __device__ void launch_batches(call_state& calls, const Plans& plans, const trace_ticket& trace) {
   each_plan<Plans>::visit(plans, [&]<class Plan>(const Plan& plan, unsigned, unsigned first_batch) {
