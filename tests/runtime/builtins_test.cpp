@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shuffles, shared memory, copies and fills in kernels.
+// Shuffles, shared memory, copies and fills in kernels, and arguments of kernels.
 #include <boost/test/unit_test.hpp>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/launch.cuh>
@@ -33,9 +33,25 @@ __global__ void copy_and_fill(int* memory) {
   if (!good) memory[5] = 1;
 }
 
+struct narrow {
+  int value;
+};
+/// It has members beyond those of its base, from which it can be converted.
+struct wide : narrow {
+  int more[8];
+  __host__ __device__ wide(const narrow& from) : narrow(from), more{} { more[7] = from.value + 1; }
+};
+__global__ void read_converted(int* out, wide argument) { *out = argument.more[7]; }
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(runtime)
+
+BOOST_AUTO_TEST_CASE(arguments_are_converted_to_the_types_of_parameters) {
+  const auto out = zeros<int>(1);
+  check(launch(read_converted, {1, 1}, nullptr, out.data(), narrow{3}).code(), "launching");
+  BOOST_TEST(download(out)[0] == 4);
+}
 
 BOOST_AUTO_TEST_CASE(warps_and_dynamic_shared_memory) {
   const auto out = zeros<int>(5);

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <ramify/cpu/arithmetic.hpp>
 #include <ramify/cpu/atomics.hpp>
 #include <ramify/cpu/runtime_api.hpp>
@@ -81,35 +82,41 @@ void __nanosleep(unsigned nanoseconds);
 
 namespace ramify::cpu {
 
-/// Clears the padding of a kernel argument. GCC 12 clears wrong bytes in a struct where other
-/// members follow an array of structs of more than 64 bytes: in such a struct the array comes last.
+/// Clears the padding of a copy of a kernel argument. Returns whether the compiler can: clang 16
+/// cannot. GCC 12 clears wrong bytes in a struct where other members follow an array of structs of
+/// more than 64 bytes: in such a struct the array comes last.
 template <class T>
-void clear_padding([[maybe_unused]] void* argument) {
+bool clear_padding([[maybe_unused]] void* copy) {
 #if __has_builtin(__builtin_clear_padding)
-  __builtin_clear_padding(static_cast<T*>(argument));
+  __builtin_clear_padding(static_cast<T*>(copy));
+  return true;
+#else
+  return false;
 #endif
 }
 
 /// An argument of a launch, independent of its type. It refers to the value that the launch copies.
 ///
 /// Padding may hold stale pointers, so the rule checker searches a copy with cleared padding. If
-/// the compiler cannot clear padding (clang 16), an argument that may have padding is not searched.
-/// The kernel gets another copy.
+/// its padding cannot be cleared, an argument is not searched. The kernel gets another copy.
 struct launch_argument {
   template <class T>
-  launch_argument(const T& argument) : value(&argument), size(sizeof(T)), alignment(alignof(T)) {
-    if constexpr (!std::has_unique_object_representations_v<T>) {
-      clear = &clear_padding<T>;
-      is_searched = __has_builtin(__builtin_clear_padding);
-    }
+  launch_argument(const T& argument)
+      : value(std::addressof(argument)), size(sizeof(T)), alignment(alignof(T)) {
+    if constexpr (!std::has_unique_object_representations_v<T>) clear = &clear_padding<T>;
   }
 
   const void* value;
   std::size_t size;
   std::size_t alignment;
-  void (*clear)(void* copy) = nullptr;  ///< clears the padding of a copy; null: there is none
-  bool is_searched = true;
+  bool (*clear)(void* copy) = nullptr;  ///< clear_padding(); null: there is no padding
 };
+
+/// Returns the argument, converted to the type of the kernel's parameter as in a call.
+template <class Parameter>
+const Parameter& as_parameter(const std::type_identity_t<Parameter>& argument) {
+  return argument;
+}
 
 /// Calls a kernel with these parameters, whose addresses are in `arguments`.
 template <class... Parameters>

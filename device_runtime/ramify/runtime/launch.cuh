@@ -173,7 +173,7 @@ __host__ __device__ launch_status launch_untraced(void (*kernel)(Parameters...),
   const void* const name = reinterpret_cast<const void*>(kernel);
   return {cpu::submit({&cpu::call_kernel<Parameters...>, name, shape.grid, shape.block,
                        shape.dynamic_shared, shape.written_at},
-                      stream, {static_cast<const Parameters&>(arguments)...}),
+                      stream, {cpu::as_parameter<Parameters>(arguments)...}),
           name, shape.written_at};
 #elif !defined(__CUDA_ARCH__)
   // Not <<<>>>: cudaGetLastError() after it may return the error of an earlier call.

@@ -303,9 +303,8 @@ void block::check_arguments(launch_arguments arguments) const {
   shared.emplace_back(dynamic_shared_.get(), grid_->request.dynamic_shared);
   const argument_copies copies(arguments);
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (!arguments[i].is_searched) continue;
     void* const copy = copies.addresses()[i];
-    if (arguments[i].clear != nullptr) arguments[i].clear(copy);
+    if (arguments[i].clear != nullptr && !arguments[i].clear(copy)) continue;
     const byte_range bytes(static_cast<const std::byte*>(copy), arguments[i].size);
     for (std::size_t at = 0; at + sizeof(void*) <= bytes.size(); at += sizeof(void*)) {
       const void* address = nullptr;
