@@ -30,12 +30,14 @@ struct called_cloud {
   const point<Real, dim>* points;
   std::size_t n;
   called_tree<Real, dim> tree;
+  unsigned leaf_size = small_leaf;
 };
 
 /// Checks a tree: the continuation of a call, with any number of threads. The points of each node
 /// are in its box, and those of its children are its own.
 template <class Real, int dim>
-__global__ void check_nodes(spatial_tree_view<Real, dim> tree, std::size_t n, call_log* log) {
+__global__ void check_nodes(spatial_tree_view<Real, dim> tree, std::size_t n, unsigned leaf_size,
+                            call_log* log) {
   unsigned faults = tree.points_built() != n || (tree.nodes_built() == 0) != (n == 0) ? 1 : 0;
   for (std::uint32_t i = threadIdx.x; i < tree.nodes_built(); i += blockDim.x) {
     const auto& node = tree.nodes[i];
@@ -45,7 +47,7 @@ __global__ void check_nodes(spatial_tree_view<Real, dim> tree, std::size_t n, ca
         if (x < node.bounds.lower.x[axis] || x > node.bounds.upper.x[axis]) ++faults;
       }
     }
-    if (node.is_leaf() ? node.size() > small_leaf
+    if (node.is_leaf() ? node.size() > leaf_size
                        : tree.nodes[node.first_child].begin != node.begin) {
       ++faults;
     }
@@ -62,9 +64,10 @@ __global__ void call_builds(const called_cloud<Real, dim>* clouds, unsigned coun
   for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += threads) {
     const called_cloud<Real, dim> cloud = clouds[i];
     const auto how = refuses ? calls.or_refuse() : calls;
-    const call_status status = ramify::build_spatial_tree(
-        cloud.points, cloud.n, cloud.tree,
-        how.then(check_nodes<Real, dim>, {1, 64}, cloud.tree.view(), cloud.n, logs + i));
+    const call_status status =
+        ramify::build_spatial_tree(cloud.points, cloud.n, cloud.tree,
+                                   how.then(check_nodes<Real, dim>, {1, 64}, cloud.tree.view(),
+                                            cloud.n, cloud.leaf_size, logs + i));
     logs[i].status = static_cast<unsigned>(status) + 1;
   }
 }
@@ -85,14 +88,16 @@ inline spatial_tree_options small_blocks() { return many_grids(small_leaf); }
 template <class Real, int dim>
 class called_builds {
  public:
-  called_builds(const std::vector<std::size_t>& sizes, std::uint64_t seed) {
+  called_builds(const std::vector<std::size_t>& sizes, std::uint64_t seed,
+                const spatial_tree_options& options = small_blocks())
+      : options_(options) {
     for (const std::size_t n : sizes) {
       const cloud kind = all_clouds[(hosts_.size() + seed) % std::size(all_clouds)];
       hosts_.push_back(make_cloud<Real, dim>(kind, n, seed));
       points_.push_back(upload_points<Real, dim>(hosts_.back()));
       const std::size_t bytes = called_tree<Real, dim>::bytes(n, 2 * n);
       const auto& memory = memory_.emplace_back(bytes, nullptr);
-      clouds_.push_back({points_.back().data(), n, {memory.data(), n, 2 * n}});
+      clouds_.push_back({points_.back().data(), n, {memory.data(), n, 2 * n}, options.leaf_size});
     }
     device_clouds_ = upload(clouds_);
     logs_ = zeros<call_log>(clouds_.size());
@@ -134,7 +139,7 @@ class called_builds {
       if (refused) continue;
       BOOST_TEST_CONTEXT("call " << i << " of " << clouds_[i].n << " points") {
         const auto built = download_called(clouds_[i].tree.view());
-        const auto expected = build_tree<Real, dim>(hosts_[i], small_blocks());
+        const auto expected = build_tree<Real, dim>(hosts_[i], options_);
         BOOST_TEST(same_tree(built, expected));
       }
     }
@@ -142,6 +147,7 @@ class called_builds {
   }
 
  private:
+  spatial_tree_options options_;
   std::vector<point_list<Real, dim>> hosts_;
   std::vector<device_buffer<point<Real, dim>>> points_;
   std::vector<device_buffer<std::byte>> memory_;

@@ -32,8 +32,8 @@ std::vector<std::size_t> cloud_sizes(unsigned count, std::size_t largest, std::u
   return sizes;
 }
 
-build_plans plans_of_builds(std::size_t n) {
-  return build_plans(octrees(n, small_blocks()), quadtrees(n, small_blocks()), sorts(30'000));
+build_plans plans_of_builds(std::size_t n, const spatial_tree_options& options = small_blocks()) {
+  return build_plans(octrees(n, options), quadtrees(n, options), sorts(30'000));
 }
 
 /// Calls all builds, completes and checks them. Returns the report, whose counts it compares with
@@ -71,6 +71,20 @@ BOOST_DATA_TEST_CASE(all_clouds_and_sizes_are_built, data::make({32, 128, 2048})
   BOOST_TEST(slots_in_use() == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(the_sort_of_a_block_limits_trees_of_larger_leaves) {
+  const spatial_tree_options options = many_grids(16);
+  const std::size_t most = octrees(0, options).small_points();
+  using small = ramify::detail::spatial_tree::small_build<float, 3>;
+  BOOST_TEST(most == std::size_t{small::sorter::capacity});
+  octrees of_more(most + 1, options);
+  of_more.prepare();
+  BOOST_TEST(octrees(most, options).scratch_bytes() == 0u);  // one block builds each tree
+  BOOST_TEST(of_more.scratch_bytes() > 0u);
+  const called_builds<float, 3> calls({most, most + 1, most - 1, most}, 5, options);
+  call_arena arena(plans_of_builds(most + 1, options), {.chunks = 2, .kept_calls = 100});
+  BOOST_TEST(expect_called_builds(calls, arena).refused == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(calls_without_slots_or_memory_may_be_refused) {
   const launch_limits limits({.pending_launches = 128});
   const called_builds<float, 3> calls(cloud_sizes(40, 1'000, 1), 1);
@@ -90,6 +104,10 @@ BOOST_AUTO_TEST_CASE(calls_of_more_points_than_planned_are_refused) {
   BOOST_CHECK_EXCEPTION(octrees(std::size_t{1} << 31), std::invalid_argument,
                         names("spatial_tree_calls: max_points"));
   BOOST_CHECK_EXCEPTION(octrees(1, {.leaf_size = 0}), std::invalid_argument, names("leaf_size"));
+  BOOST_CHECK_EXCEPTION(octrees(1, {.streams = child_streams::named}), std::invalid_argument,
+                        names("spatial_tree_calls: spatial_tree_options.streams"));
+  BOOST_CHECK_EXCEPTION(octrees(1, {.max_nodes = 2}), std::invalid_argument,
+                        names("spatial_tree_calls: spatial_tree_options.max_nodes"));
 }
 
 BOOST_AUTO_TEST_CASE(scratch_memory_suffices_for_every_size) {

@@ -14,10 +14,11 @@
 ///                                         calls.then(use_tree, {8, 128}, tree.view()));
 ///
 /// Tree         that of the host's build, in memory of the caller (called_tree.cuh).
-/// Options      those of the plan, which hold for all its calls. max_nodes and streams are not
-///              read: each tree has its own memory, and no grid launches another.
-/// Small calls  of up to 1,408 points (CPU executor: 512) are one block, build_in_block(), and need
-///              no scratch memory. Those that were kept are blocks of one grid.
+/// Options      those of the plan, which hold for all its calls. max_nodes and streams are for the
+///              host: each tree has its own memory, and no grid launches another.
+/// Small calls  of up to 1,408 points (CPU executor: 512), and at most 256 (leaf_size + 1), are one
+///              block, build_in_block(), and need no scratch memory. Those that were kept are
+///              blocks of one grid.
 /// Steps        of others: bounds of the points; their codes; the rounds of a sort of the codes;
 ///              the points in order; a grid for each level of nodes of more than block_points
 ///              points; boxes. Join: drive_call() (chain_call.cuh).
@@ -210,18 +211,25 @@ class spatial_tree_calls {
   static constexpr unsigned batches = 1;
 
   /// Plans calls of up to `max_points` points. Calls of more are refused.
-  /// \throws std::invalid_argument if max_points is 2^31 or more, and for bad options
+  /// \throws std::invalid_argument if max_points is 2^31 or more, for bad options, and for options
+  ///         that only the host has: max_nodes, and other streams than the default
   explicit spatial_tree_calls(std::size_t max_points, const spatial_tree_options& options = {})
       : max_points_(max_points), leaf_size_(options.leaf_size) {
     constexpr std::size_t most = spatial_shape<dim>::max_points;
     detail::check_field(max_points <= most, "spatial_tree_calls: max_points", max_points,
                         "less than 2^31");
     validate(options);
+    detail::check_field(options.streams == spatial_tree_options{}.streams,
+                        "spatial_tree_calls: spatial_tree_options.streams",
+                        to_string(options.streams), "fire_and_forget");
+    detail::check_field(options.max_nodes == 0,
+                        "spatial_tree_calls: spatial_tree_options.max_nodes", options.max_nodes,
+                        "0");
     block_points_ = build::context::block_points_of(options);
     small_points_ = detail::spatial_tree::small_build<Real, dim>::max_points(leaf_size_);
   }
 
-  /// Asks the current device for the sizes of kernels. The constructor of a call_arena calls it.
+  /// Queries the current device for the sizes of kernels. The constructor of a call_arena calls it.
   /// \throws cuda_error
   void prepare() { sort_sizes_ = detail::quicksort::device_sizes<typename build::code_sort>(); }
 
@@ -241,7 +249,7 @@ class spatial_tree_calls {
     return batch.template call<call>(0).launch_blocks(*this, count, ticket, batch);
   }
 
-  // What the calls read in kernels.
+  // The calls read these in kernels.
   [[nodiscard]] __device__ std::size_t max_points() const { return max_points_; }
   [[nodiscard]] __host__ __device__ unsigned small_points() const { return small_points_; }
   [[nodiscard]] __device__ unsigned leaf_size() const { return leaf_size_; }

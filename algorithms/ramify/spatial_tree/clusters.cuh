@@ -46,7 +46,7 @@
 
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
-/// What get() reads of a search.
+/// The results of a search that get() reads.
 struct cluster_findings {
   cluster_counts counts;
   metric_decision decision;
