@@ -3,9 +3,10 @@
 //
 // You will see   ten photographs of one sky, each exposed longer than the one before. A filter
 //                keeps the bright stars, a sort orders them, a spatial tree and its clusters find
-//                their groups. The host starts all four steps at once, reads no size, and waits
-//                once a photograph. On a GPU a graph captures the steps once, and is launched for
-//                each photograph. The host computes the groups again, by brute force.
+//                their groups. The host starts all four steps at once, without reading a size,
+//                and waits only after it has started the last one. On a GPU a graph captures the
+//                steps once, and is launched for each photograph. The host computes the groups
+//                again, by brute force.
 // The rule       The filter leaves the number of bright stars in device memory. A device_count is
 //                the address of this number and an upper bound. A call that takes it reads the
 //                number in the order of the stream, so the host can start a step before the
@@ -13,6 +14,8 @@
 //                sort puts the brightest star first, this is the rank of the brightest one.
 // The pitfall    Arrays and scratch memory must have space for the upper bound. If the number is
 //                greater, the calls process no stars, and get() throws.
+// The cost       Grids are launched for the upper bound. A host that reads the number and passes it
+//                often takes less time, as the tables of benchmarks/pipeline.md show.
 // Try            Let `most_bright` be 500. The longest exposures have more bright stars than that.
 #include <cstddef>
 #include <cstdint>
@@ -33,7 +36,8 @@ using position = point<float, 2>;
 constexpr unsigned stars = 1'000;
 constexpr unsigned most_bright = 800;  // the upper bound of the number of bright stars
 constexpr unsigned least_brightness = 3'000;
-constexpr float radius = 12;  // the greatest distance of neighbors in a group
+constexpr float radius = 12;        // the greatest distance of neighbors in a group
+constexpr unsigned min_points = 1;  // in a ball, its center included: a star alone is a group, too
 
 struct star {
   unsigned brightness;
@@ -74,8 +78,11 @@ struct pipeline {
     auto sort = quicksort_pairs_async(brightness.data(), positions.data(), count, descending{},
                                       {.stream = stream, .memory = of_sort});
     auto tree = spatial_tree_async(positions.data(), count, {.stream = stream, .memory = of_tree});
-    auto groups = find_clusters_async(spatial_tree_view_in<float, 2>(of_tree, most_bright), radius,
-                                      labels.data(), 1, {.stream = stream, .memory = of_clusters});
+    // The host has no number of points for the view of spatial_tree_view_in(). Kernels read it
+    // from the tree in the memory, which is complete when they run.
+    auto groups =
+        find_clusters_async(spatial_tree_view_in<float, 2>(of_tree, most_bright), radius,
+                            labels.data(), min_points, {.stream = stream, .memory = of_clusters});
     return std::tuple(std::move(sort), std::move(tree), std::move(groups));
   }
 };
@@ -138,11 +145,12 @@ int main() {
 #endif
       std::cout << seconds << " s: ";
       try {
+        // Each launch of the graph runs the captured steps again, and allows another get().
         auto& [sort, tree, groups] = *runs;
         sort.get();
         const std::uint64_t found = groups.get().clusters;
         std::vector<std::uint32_t> labels = sky.labels.read();
-        labels.resize(tree.get().report().points);
+        labels.resize(tree.get().report().points);  // the number of bright stars
         std::cout << labels.size() << " bright stars in " << found << " groups, as the host finds: "
                   << lesson::yes_or_no(labels == labels_by_host(photograph)) << '\n';
       } catch (const std::length_error& e) {
