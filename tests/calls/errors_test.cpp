@@ -29,7 +29,6 @@ struct failing_program : runtime::chain_link {
   unsigned* state;
 
   [[nodiscard]] __host__ __device__ bool finished(unsigned left) const { return left == 0; }
-  [[nodiscard]] __host__ __device__ bool repeats(unsigned) const { return true; }
   [[nodiscard]] __host__ __device__ unsigned slots_of(unsigned) const { return 1; }
   template <class Grids>
   __host__ __device__ void launch_round(unsigned left, Grids& grids) const;
