@@ -10,8 +10,8 @@
 ///
 ///     struct plan {                         // copied bit by bit to device memory
 ///       using call = ...;                               the calls that it plans
-///       void prepare();                                 host: queries what calls need of the device,
-///                                                       and raises limits of shared memory
+///       void prepare();                                 host: queries the device for what calls
+///                                                       need, and raises limits of shared memory
 ///       std::size_t scratch_bytes() const;              host, after prepare(): of the largest
 ///                                                       call; 0: none
 ///       static constexpr const char* name;              the function that kernels call, for errors
