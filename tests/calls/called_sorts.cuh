@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "backend_under_test.hpp"
+#include "call_statuses.cuh"
 #include "device_vectors.cuh"
 #include "effort.hpp"
 #include "slot_checks.cuh"
@@ -145,9 +146,7 @@ class called_sorts {
     std::vector<unsigned> statuses(3);
     unsigned wrong = 0;
     for (unsigned i = 0; i < count(); ++i) {
-      BOOST_REQUIRE(log[i].status >= 1);
-      ++statuses[log[i].status - 1];
-      const bool refused = log[i].status - 1 == unsigned(ramify::call_status::refused);
+      const bool refused = count_status(log[i], statuses);
       std::vector<key> expected(input_.begin() + std::ptrdiff_t(begins_[i]),
                                 input_.begin() + std::ptrdiff_t(begins_[i + 1]));
       if (!refused) std::ranges::sort(expected);
@@ -178,11 +177,7 @@ ramify::call_report expect_called_sorts(const called_sorts& calls, Arena& arena,
   calls.call(arena.environment(), mode, blocks);
   arena.complete_async();
   const std::vector<unsigned> statuses = calls.check_all(mode);
-  const ramify::call_report report = arena.get();
-  BOOST_TEST(report.started == statuses[0]);
-  BOOST_TEST(report.kept == statuses[1]);
-  BOOST_TEST(report.refused == statuses[2]);
-  return report;
+  return expect_report(arena, statuses);
 }
 
 }  // namespace calls

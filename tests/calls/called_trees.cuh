@@ -154,9 +154,7 @@ class called_trees {
     const std::vector<call_log> log = download(logs_);
     std::vector<unsigned> statuses(3);
     for (unsigned i = 0; i < count(); ++i) {
-      BOOST_REQUIRE(log[i].status >= 1);
-      ++statuses[log[i].status - 1];
-      const bool refused = log[i].status - 1 == unsigned(call_status::refused);
+      const bool refused = count_status(log[i], statuses);
       BOOST_TEST(log[i].runs == (refused ? 0u : 1u));
       BOOST_TEST(log[i].faults == 0u);
       BOOST_TEST_CONTEXT("call " << i << " of " << ranges_[i].nodes << " nodes") {
@@ -225,10 +223,7 @@ inline call_report expect_called_trees(const called_trees& calls, call_arena<tre
   calls.call(arena.environment(), refuses);
   arena.complete_async();
   const std::vector<unsigned> statuses = calls.check_all();
-  const call_report report = arena.get();
-  BOOST_TEST(report.started == statuses[0]);
-  BOOST_TEST(report.kept == statuses[1]);
-  BOOST_TEST(report.refused == statuses[2]);
+  const call_report report = expect_report(arena, statuses);
   BOOST_TEST(report.faulty == 0u);
   return report;
 }

@@ -4,9 +4,9 @@
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
-#include <ramify/runtime/captured_graph.cuh>
 
 #include "called_trees.cuh"
+#include "captured_calls.cuh"
 #include "exceptions.hpp"
 #include "interrupted_calls.cuh"
 #include "schedules.hpp"
@@ -195,18 +195,12 @@ BOOST_DATA_TEST_CASE(a_graph_of_calls_runs_several_times, data::make({32, 2048})
   const called_trees calls(mixed_sizes(60, large_tree, 7), 7);
   call_arena arena(plans_for(large_tree), {.chunks = 3, .kept_calls = 400},
                    {.stream = stream.get()});
-  const captured_graph graph(stream.get(), [&] {
+  const auto call = [&] {
     calls.forget(stream.get());
     calls.call(arena.environment(), false, stream.get());
-    arena.complete_async(stream.get());
-  });
-  check(cudaStreamSynchronize(nullptr), "uploading");
-  for (int i = 0; i < 5; ++i) {
-    graph.launch(stream.get());
-    stream.synchronize();
-    BOOST_TEST(calls.check_all()[2] == 0u);
-    if (i % 2 == 0) BOOST_TEST(arena.get().refused == 0u);
-  }
+  };
+  expect_captured_calls(
+      calls, arena, stream, 5, [](unsigned) {}, call);
 }
 #endif
 

@@ -4,10 +4,10 @@
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
-#include <ramify/runtime/captured_graph.cuh>
 
 #include "../segmented_sort/segmented_sort_checks.cuh"
 #include "called_sorts.cuh"
+#include "captured_calls.cuh"
 #include "interrupted_calls.cuh"
 #include "printing.hpp"
 #include "schedules.hpp"
@@ -126,9 +126,7 @@ class segmented_jobs {
     unsigned wrong = 0;
     for (std::size_t i = 0; i < size(); ++i) {
       const segment_arrays& one = all_[i];
-      BOOST_REQUIRE(logs[i].status >= 1);
-      ++statuses[logs[i].status - 1];
-      const bool refused = logs[i].status - 1 == unsigned(call_status::refused);
+      const bool refused = count_status(logs[i], statuses);
       for (std::size_t s = 0; s < one.size() && !refused && !is_faulty(one); ++s) {
         const auto at = expected.begin() + std::ptrdiff_t(first);
         std::sort(at + one.begins[s], at + one.ends[s]);
@@ -168,11 +166,7 @@ call_report expect_jobs(const segmented_jobs& jobs, Arena& arena, const call_mod
   jobs.call(arena.environment(), mode);
   arena.complete_async();
   const auto statuses = jobs.check_all(mode);
-  const call_report report = arena.get();
-  BOOST_TEST(report.started == statuses[0]);
-  BOOST_TEST(report.kept == statuses[1]);
-  BOOST_TEST(report.refused == statuses[2]);
-  return report;
+  return expect_report(arena, statuses);
 }
 
 /// Returns segments of all mixtures in turn, each with up to `longest` elements.
@@ -373,17 +367,9 @@ BOOST_DATA_TEST_CASE(a_graph_of_calls_runs_with_other_keys, data::make({32, 2048
   const host_stream stream;
   segmented_jobs jobs(mixed_segments(60, most / 2));
   call_arena arena(segmented_sorts(2 * most), {.chunks = 3}, {.stream = stream.get()});
-  const captured_graph graph(stream.get(), [&] {
-    jobs.call(arena.environment(), {}, stream.get());
-    arena.complete_async(stream.get());
-  });
-  for (std::uint64_t seed = 0; seed < 10; ++seed) {
-    jobs.reset(seed, stream.get());
-    graph.launch(stream.get());
-    stream.synchronize();
-    BOOST_TEST(jobs.check_all()[2] == 0u);
-    if (seed % 2 == 0) BOOST_TEST(arena.get().refused == 0u);
-  }
+  expect_captured_calls(
+      jobs, arena, stream, 10, [&](unsigned seed) { jobs.reset(seed, stream.get()); },
+      [&] { jobs.call(arena.environment(), {}, stream.get()); });
 }
 #endif
 

@@ -4,11 +4,11 @@
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
-#include <ramify/runtime/captured_graph.cuh>
 #include <type_traits>
 #include <utility>
 
 #include "called_sorts.cuh"
+#include "captured_calls.cuh"
 #include "interrupted_calls.cuh"
 #include "printing.hpp"
 #include "schedules.hpp"
@@ -178,17 +178,9 @@ BOOST_DATA_TEST_CASE(a_graph_of_batches_runs_with_other_keys, data::make({128, 2
   const host_stream stream;
   called_sorts calls(large_lengths(100, 4), 4);
   call_arena arena(sorts(longest_of_large), {.chunks = 20}, {.stream = stream.get()});
-  const captured_graph graph(stream.get(), [&] {
-    calls.call(arena.environment(), {}, 4, stream.get());
-    arena.complete_async(stream.get());
-  });
-  for (std::uint64_t seed = 0; seed < 10; ++seed) {
-    calls.reset(seed, stream.get());
-    graph.launch(stream.get());
-    stream.synchronize();
-    BOOST_TEST(calls.check_all()[2] == 0u);
-    if (seed % 2 == 0) BOOST_TEST(arena.get().refused == 0u);
-  }
+  expect_captured_calls(
+      calls, arena, stream, 10, [&](unsigned seed) { calls.reset(seed, stream.get()); },
+      [&] { calls.call(arena.environment(), {}, 4, stream.get()); });
 }
 #endif
 

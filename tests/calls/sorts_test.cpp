@@ -5,9 +5,9 @@
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
-#include <ramify/runtime/captured_graph.cuh>
 
 #include "called_sorts.cuh"
+#include "captured_calls.cuh"
 #include "exceptions.hpp"
 #include "interrupted_calls.cuh"
 #include "printing.hpp"
@@ -321,18 +321,9 @@ BOOST_DATA_TEST_CASE(a_graph_of_calls_runs_with_other_keys, data::make({32, 2048
   const host_stream stream;
   called_sorts calls(mixed_lengths(300, large, 4), 4);
   call_arena arena(sorts(large), {.chunks = 3, .kept_calls = 1'000}, {.stream = stream.get()});
-  const captured_graph graph(stream.get(), [&] {
-    calls.call(arena.environment(), {}, 4, stream.get());
-    arena.complete_async(stream.get());
-  });
-  for (std::uint64_t seed = 0; seed < 10; ++seed) {
-    calls.reset(seed, stream.get());
-    graph.launch(stream.get());
-    stream.synchronize();
-    const auto statuses = calls.check_all();
-    BOOST_TEST(statuses[2] == 0u);
-    if (seed % 2 == 0) BOOST_TEST(arena.get().refused == 0u);
-  }
+  expect_captured_calls(
+      calls, arena, stream, 10, [&](unsigned seed) { calls.reset(seed, stream.get()); },
+      [&] { calls.call(arena.environment(), {}, 4, stream.get()); });
 }
 #endif
 

@@ -5,9 +5,9 @@
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 #include <limits>
-#include <ramify/runtime/captured_graph.cuh>
 
 #include "called_builds.cuh"
+#include "captured_calls.cuh"
 #include "exceptions.hpp"
 #include "interrupted_calls.cuh"
 #include "schedules.hpp"
@@ -44,10 +44,7 @@ call_report expect_called_builds(const called_builds<Real, dim>& calls,
   calls.call(arena.environment(), refuses);
   arena.complete_async();
   const std::vector<unsigned> statuses = calls.check_all();
-  const call_report report = arena.get();
-  BOOST_TEST(report.started == statuses[0]);
-  BOOST_TEST(report.kept == statuses[1]);
-  BOOST_TEST(report.refused == statuses[2]);
+  const call_report report = expect_report(arena, statuses);
   BOOST_TEST(report.faulty == 0u);
   return report;
 }
@@ -291,18 +288,12 @@ BOOST_DATA_TEST_CASE(a_graph_of_calls_runs_several_times, data::make({32, 2048})
   const called_builds<float, 3> calls(cloud_sizes(40, large_cloud / 10, 7), 7);
   call_arena arena(plans_of_builds(large_cloud), {.chunks = 3, .kept_calls = 400},
                    {.stream = stream.get()});
-  const captured_graph graph(stream.get(), [&] {
+  const auto call = [&] {
     calls.forget(stream.get());
     calls.call(arena.environment(), false, stream.get());
-    arena.complete_async(stream.get());
-  });
-  check(cudaStreamSynchronize(nullptr), "uploading");
-  for (int i = 0; i < 5; ++i) {
-    graph.launch(stream.get());
-    stream.synchronize();
-    BOOST_TEST(calls.check_all()[2] == 0u);
-    if (i % 2 == 0) BOOST_TEST(arena.get().refused == 0u);
-  }
+  };
+  expect_captured_calls(
+      calls, arena, stream, 5, [](unsigned) {}, call);
 }
 #endif
 
