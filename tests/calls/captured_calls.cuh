@@ -3,7 +3,11 @@
 
 /// \file
 /// Calls from kernels that a graph has captured, together with the grids that complete them. On a
-/// GPU.
+/// GPU. The CPU executor has no graphs.
+
+#include <ramify/runtime/build.hpp>
+
+#if RAMIFY_ON_CUDA
 
 #include <boost/test/unit_test.hpp>
 #include <ramify/runtime/captured_graph.cuh>
@@ -33,3 +37,5 @@ void expect_captured_calls(const Calls& calls, Arena& arena, const ramify::host_
 
 }  // namespace calls
 }  // namespace tests::inline RAMIFY_BUILD
+
+#endif
