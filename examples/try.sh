@@ -23,6 +23,11 @@ case $1 in
   *) echo "examples/try.sh: '$1' must end in .cu" >&2; exit 2 ;;
 esac
 [ -f "$1" ] || { echo "examples/try.sh: there is no file '$1'" >&2; exit 2; }
+if grep -q '^ *# *include *[<"]ramify/cluster/' "$1"; then
+  echo "examples/try.sh: '$1' includes ramify/cluster, which needs MPI: build it with CMake (see" \
+    "lesson 30 in examples/README.md)" >&2
+  exit 2
+fi
 source=$1
 shift
 

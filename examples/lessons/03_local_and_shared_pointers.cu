@@ -7,7 +7,8 @@
 // The pitfall    Local memory belongs to one thread and shared memory to one block. In the child
 //                the same address refers to other memory, or to none. The parent may have ended.
 //                On a GPU the behavior is undefined: the result may be a wrong number without an
-//                error. nvcc warns where it can detect the mistake. The same rule holds for
+//                error. nvcc warns if it sees that a local pointer is passed, as in step 4; of a
+//                shared pointer, as in step 3, it does not warn. The same rule holds for
 //                cudaMemcpyAsync and cudaMemsetAsync in a kernel.
 // Try            In step 4, pass `global` instead of `&mine`. The CPU executor reports no
 //                violation.

@@ -12,6 +12,8 @@
 // The pitfall    A full pool can also hang the GPU: launches by 32 threads of each block into a
 //                full pool have hung an H200. So do not launch until an error comes; count before
 //                each launch. The driver may also grant another limit than requested. Read it back.
+//                The children here launch nothing, so each may return its slot at its end. In a
+//                recursion a grid must keep it longer: lesson 35.
 // Try            Write `wanted_limit = 4096`. The quota now exceeds the number of tasks, so no task
 //                goes into the list.
 #include <ramify/runtime/limits.cuh>
@@ -37,7 +39,7 @@ struct state {
 __global__ void child(unsigned task, state* s) {
   atomicAdd(&s->grids, 1u);
   atomicAdd(&s->done[task], 1u);
-  atomicSub(&s->in_use, 1u);  // 1. The last step returns the slot.
+  atomicSub(&s->in_use, 1u);  // 1. The last step returns the slot: this grid launches nothing.
 }
 
 // One block of one thread for each task: one launching thread per block suffices.

@@ -9,9 +9,21 @@
 //                needs is first copied to global memory.
 // The pitfall    Old programs do not compile: with CDP2, the default since CUDA 12, kernels have no
 //                cudaDeviceSynchronize(). -DCUDA_FORCE_CDP1_IF_SUPPORTED selects CDP1, but only
-//                below compute capability 9.0. CDP1 saved waiting kernels in memory, for 24 levels
-//                at most. This limit (cudaLimitDevRuntimeSyncDepth) is gone too: CUDA refuses it.
-// Try            Write `levels = 100`. Without waiting kernels there is no limit of the depth.
+//                below compute capability 9.0. What else CDP2 changes, after the CUDA Programming
+//                Guide:
+//                  - CDP1 saved waiting kernels in memory, for 24 levels at most. This limit
+//                    (cudaLimitDevRuntimeSyncDepth) is gone: CUDA refuses it.
+//                  - CDP1 kept launches beyond the pool of pending launches in a second, slower
+//                    pool. CDP2 has none: such a launch fails (lesson 11). Each level of this
+//                    recursion occupies two places of the pool until the levels below are complete:
+//                    its grid and its tail launch. So 1,024 levels need all 2,048 places that a
+//                    pool has unless the host sets the limit.
+//                  - There are at most twice as many events at a time as places in the pool.
+//                  - A stream belongs to a grid, not to a block: all its blocks may use it.
+//                  - The streams of fire-and-forget and tail launches are new.
+// Try            Write `levels = 1025`. Launches fail for want of a place in the pool, and the sum
+//                is wrong. (With schedule `eager` of the CPU executor a tail launch may begin so
+//                early that none fails.)
 #include "lesson.hpp"
 
 using namespace ramify;

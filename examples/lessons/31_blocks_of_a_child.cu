@@ -34,7 +34,9 @@ struct counts {
   unsigned most;
 };
 
-// Counts the block while it runs. It runs long enough for the others to start.
+// Counts the block while it runs. It runs long enough for the others to start. PTX calls %smid
+// volatile: a block that is preempted may go on on another multiprocessor, and the counts would be
+// wrong. Nothing preempts the grid here.
 __device__ void count_block(counts* of_all, volatile unsigned* tile) {
   unsigned here = 0;
   asm volatile("mov.u32 %0, %%smid;" : "=r"(here));

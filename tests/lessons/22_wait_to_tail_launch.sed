@@ -1,1 +1,1 @@
-s/levels = 30;/levels = 100;/
+s/levels = 30;/levels = 1025;/

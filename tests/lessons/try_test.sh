@@ -32,6 +32,7 @@ expect 3 '<two words><-x>' --cpu arguments.cu 'two words' -x
 expect 2 'usage: examples/try.sh'
 expect 2 "there is no file 'missing.cu'" --cpu missing.cu
 expect 2 "'my.cpp' must end in .cu" my.cpp
+expect 2 'includes ramify/cluster, which needs MPI' "$root/examples/lessons/30_ranks.cu"
 RAMIFY_BUILD=$work/none expect 1 "there is no $work/none/device_runtime/libramify_runtime.a" --cpu my.cu
 
 # The command lines of the README, with continuation lines joined, as they stand except for the

@@ -1,0 +1,1 @@
+s/wanted_limit = 256;/wanted_limit = 4096;/
