@@ -99,10 +99,14 @@ unsigned search_on_host(const knapsack& k) {
 
 int main() {
   return lesson::run([] {
-    knapsack k{{}, {}, 400};
+    knapsack k{{}, {}, 0};
+    // Two items each have the same weight and value. The capacity is the weight of the first eleven
+    // items, so there are two best choices, with item 10 or 11, and both reach their bound.
     for (unsigned i = 0; i < items; ++i) {
-      k.weight[i] = 30 + i * 37 % 50;
-      k.value[i] = k.weight[i] * (40 - i) / 20;
+      const unsigned pair = i / 2;
+      k.weight[i] = 30 + pair * 37 % 50;
+      k.value[i] = k.weight[i] * (40 - 2 * pair) / 20;
+      if (i <= 10) k.capacity += k.weight[i];
     }
     const unsigned expected = search_on_host(k);
     constexpr unsigned runs = 10;

@@ -1,1 +1,1 @@
-s/first.get(), ab, 'B'/second.get(), ab, 'B'/
+s/first.get(), log, 'B'/second.get(), log, 'B'/
