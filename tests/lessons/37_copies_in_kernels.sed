@@ -1,0 +1,1 @@
+s/stream.get(), a) \&\& good/fire_and_forget(), a) \&\& good/

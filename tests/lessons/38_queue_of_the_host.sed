@@ -1,0 +1,1 @@
+s/questions = 10;/questions = 1000;/
