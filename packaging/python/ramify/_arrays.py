@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Arrays of NumPy, CuPy, PyTorch and other libraries: their type, their place, new ones.
+
+A call runs where its arrays are, in the current stream of their library, and returns arrays of the
+same library. No array is converted to another type.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import numpy
+
+from . import _ramify
+
+# Kinds of devices in DLPack.
+_HOST_DEVICES = {1, 3}  # ordinary memory, pinned memory
+_GPU_DEVICES = {2, 13}  # memory of a CUDA device, managed memory
+
+
+@dataclass(frozen=True)
+class Environment:
+    """Where and how a call runs.
+
+    backend:           ``automatic``, ``cuda`` or ``cpu``. Automatic is the place of the arrays:
+                       NumPy arrays are processed by the CPU executor, arrays on a GPU there.
+                       With ``cuda``, NumPy arrays are copied to the GPU and back.
+    route:             ``automatic``, ``device`` (grids launch child grids) or ``flat``.
+    flat_loop:         ``automatic``, ``graph`` or ``host``: what launches the rounds of a flat run.
+    stream:            the address of a CUDA stream, or None: the current stream of the library of
+                       the arrays.
+    pending_launches:  the pending-launch limit of the GPU during the call; 0 leaves it unchanged.
+    """
+
+    backend: str = "automatic"
+    route: str = "automatic"
+    flat_loop: str = "automatic"
+    stream: int | None = None
+    pending_launches: int = 0
+
+
+class Arrays:
+    """The arrays of one call, which are of one library and in one place."""
+
+    def __init__(self, **arrays: Any):
+        """Raises TypeError for an object that is no array, ValueError for arrays in two places."""
+        first_name, first = next(iter(arrays.items()))
+        self.library, self.gpu = _place(first_name, first)
+        self._like = first
+        for name, array in arrays.items():
+            place = _place(name, array)
+            if place != (self.library, self.gpu):
+                raise ValueError(
+                    f"{name}: the array is of {_place_name(place)}, but {first_name} is of "
+                    f"{_place_name((self.library, self.gpu))}"
+                )
+
+    def environment(self, env: Environment | None) -> _ramify.Environment:
+        """Return the environment of the call. Raises ValueError that names the field."""
+        env = Environment() if env is None else env
+        if not isinstance(env, Environment):
+            raise TypeError("env: must be a ramify.Environment")
+        backend, stream = env.backend, env.stream
+        if self.gpu is None:
+            if stream is not None and backend != "cuda":
+                raise ValueError("env.stream: a call with arrays of the host has no CUDA stream")
+            if backend == "automatic":
+                backend = "cpu"
+        else:
+            if backend == "cpu":
+                raise ValueError("env.backend: 'cpu', but the arrays are on a GPU")
+            backend = "cuda"
+            if stream is None:
+                stream = _current_stream(self.library, self.gpu)
+        return _ramify.make_environment(
+            backend, env.route, env.flat_loop, stream or 0, env.pending_launches
+        )
+
+    def empty(self, shape: tuple[int, ...], dtype: str) -> Any:
+        """Return a new array of the library, in the same place."""
+        if self.library == "numpy":
+            return numpy.empty(shape, dtype)
+        if self.library == "torch":
+            torch = sys.modules["torch"]
+            return torch.empty(shape, dtype=getattr(torch, dtype), device=self._like.device)
+        if self.library == "cupy":
+            cupy = sys.modules["cupy"]
+            with cupy.cuda.Device(self.gpu):
+                return cupy.empty(shape, dtype)
+        namespace = self._like.__array_namespace__()
+        return namespace.empty(shape, dtype=getattr(namespace, dtype), device=self._like.device)
+
+    def from_host(self, array: numpy.ndarray) -> Any:
+        """Return the elements of a NumPy array as an array of the library, in the same place."""
+        if self.library == "numpy":
+            return array
+        result = self.empty(array.shape, str(array.dtype))
+        if self.library == "torch":
+            result.copy_(sys.modules["torch"].from_numpy(array))
+        elif self.library == "cupy":
+            result.set(array)
+        else:
+            result[...] = result.__array_namespace__().asarray(array)
+        return result
+
+    def copy(self, array: Any) -> Any:
+        """Return a contiguous copy of an array."""
+        result = self.empty(tuple(array.shape), dtype_of(array))
+        result[...] = array
+        return result
+
+
+def dtype_of(array: Any) -> str:
+    """Return the name of the type of the elements, such as ``float32``."""
+    return str(array.dtype).split(".")[-1]
+
+
+def check(name: str, array: Any, dtypes: tuple[str, ...], ndim: int = 1) -> None:
+    """Check type and shape. Raises TypeError for the type, ValueError for the shape."""
+    if dtype_of(array) not in dtypes:
+        raise TypeError(f"{name}: elements of type {dtype_of(array)}; must be {_choices(dtypes)}")
+    if len(array.shape) != ndim:
+        raise ValueError(f"{name}: {len(array.shape)} dimensions; must be {ndim}")
+
+
+def check_writable(name: str, array: Any) -> None:
+    """Check that a call can change the array in place. Raises ValueError."""
+    if isinstance(array, numpy.ndarray) and not array.flags.writeable:
+        raise ValueError(f"{name}: the array is read-only")
+    if not is_contiguous(array):
+        raise ValueError(f"{name}: the array is not contiguous, so it cannot be changed in place")
+
+
+def is_contiguous(array: Any) -> bool:
+    """Return whether the elements are next to one another, the last index fastest."""
+    if hasattr(array, "is_contiguous"):
+        return bool(array.is_contiguous())
+    flags = getattr(array, "flags", None)
+    return flags is None or bool(flags.c_contiguous)
+
+
+def contiguous(arrays: Arrays, array: Any) -> Any:
+    """Return the array, or a contiguous copy of it."""
+    return array if is_contiguous(array) else arrays.copy(array)
+
+
+def _choices(dtypes: tuple[str, ...]) -> str:
+    return dtypes[0] if len(dtypes) == 1 else ", ".join(dtypes[:-1]) + " or " + dtypes[-1]
+
+
+def _place_name(place: tuple[str, int | None]) -> str:
+    library, gpu = place
+    return f"{library} on the host" if gpu is None else f"{library} on GPU {gpu}"
+
+
+def _place(name: str, array: Any) -> tuple[str, int | None]:
+    """Return the library of an array, and the number of its GPU, or None for the host."""
+    if isinstance(array, numpy.ndarray):
+        if not array.dtype.isnative:
+            raise TypeError(
+                f"{name}: elements of type {array.dtype}; must have this machine's order of bytes"
+            )
+        return "numpy", None
+    if not hasattr(array, "__dlpack__"):
+        raise TypeError(
+            f"{name}: a {type(array).__name__}; must be an array of NumPy, CuPy, PyTorch or of "
+            "another library with __dlpack__()"
+        )
+    library = type(array).__module__.split(".")[0]
+    if library == "torch" and array.requires_grad:
+        raise ValueError(f"{name}: the tensor requires gradients; pass tensor.detach()")
+    kind, number = array.__dlpack_device__()
+    if kind in _HOST_DEVICES:
+        return library, None
+    if kind in _GPU_DEVICES:
+        return library, number
+    raise ValueError(f"{name}: the array is neither on the host nor on a CUDA device")
+
+
+def _current_stream(library: str, gpu: int) -> int:
+    """Return the address of the library's current stream on a GPU; 0 is the default stream."""
+    if library == "torch":
+        return sys.modules["torch"].cuda.current_stream(gpu).cuda_stream
+    if library == "cupy":
+        return sys.modules["cupy"].cuda.get_current_stream(gpu).ptr
+    return 0

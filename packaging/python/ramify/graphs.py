@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Searches, paths, components and ranks of graphs."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from . import _ramify
+from ._arrays import Arrays, Environment, check, contiguous
+
+
+class Search(NamedTuple):
+    """The result of a breadth-first search."""
+
+    levels: Any  #: int32: the number of edges of a shortest path; -1 if there is none
+    parents: Any  #: int32: the vertex before on a shortest path; -1 if there is none
+
+
+class Paths(NamedTuple):
+    """The shortest paths from a vertex."""
+
+    distances: Any  #: of the type of the lengths; infinity, or 2**64 - 1, if there is no path
+    parents: Any  #: int32: the vertex before on a shortest path; -1 if there is none
+
+
+class Graph:
+    """A graph of n vertices and m directed edges in compressed sparse rows.
+
+    offsets:    (n + 1) int64: vertex v has edges to ``targets[offsets[v]:offsets[v + 1]]``.
+    targets:    (m) int32.
+    symmetric:  whether the arrays have each edge in both directions; this is not checked. Searches
+                then take less time.
+
+    The graph refers to the arrays; a copy is made only of arrays that are not contiguous. Each
+    call checks the arrays, and raises ValueError that names a faulty index.
+    """
+
+    def __init__(self, offsets: Any, targets: Any, *, symmetric: bool = False):
+        self._arrays = arrays = Arrays(offsets=offsets, targets=targets)
+        check("offsets", offsets, ("int64",))
+        check("targets", targets, ("int32",))
+        if len(offsets) == 0:
+            raise ValueError("offsets: no elements; must be one more than vertices")
+        self._edges = (contiguous(arrays, offsets), contiguous(arrays, targets))
+        self._symmetric = symmetric
+        self._n = len(offsets) - 1
+
+    def __len__(self) -> int:
+        return self._n
+
+    def breadth_first_search(self, source: int, *, env: Environment | None = None) -> Search:
+        """Search from ``source``. Raises ValueError if it is no vertex."""
+        found = Search(self._new("int32"), self._new("int32"))
+        _ramify.breadth_first_search(
+            *self._edges, self._symmetric, source, *found, self._arrays.environment(env)
+        )
+        return found
+
+    def shortest_paths(
+        self, lengths: Any, source: int, *, delta: float = 0, env: Environment | None = None
+    ) -> Paths:
+        """Return the shortest paths from ``source``.
+
+        lengths:  (m) of type float32, float64 or uint64: the length of each edge, 0 or more, in the
+                  order of the targets.
+        delta:    the width of a bucket of distances; 0: it is computed.
+        """
+        arrays = Arrays(offsets=self._edges[0], lengths=lengths)
+        check("lengths", lengths, ("float32", "float64", "uint64"))
+        found = Paths(
+            arrays.empty((self._n,), str(lengths.dtype).split(".")[-1]), self._new("int32")
+        )
+        _ramify.shortest_paths(
+            *self._edges, contiguous(arrays, lengths), source, delta, *found,
+            arrays.environment(env),
+        )
+        return found
+
+    def connected_components(self, *, env: Environment | None = None) -> Any:
+        """Return the smallest vertex of the component of each vertex: int32.
+
+        The direction of edges is ignored.
+        """
+        labels = self._new("int32")
+        _ramify.connected_components(
+            *self._edges, self._symmetric, labels, self._arrays.environment(env)
+        )
+        return labels
+
+    def pagerank(
+        self,
+        *,
+        damping: float = 0.85,
+        tolerance: float = 1e-6,
+        max_iterations: int = 100,
+        env: Environment | None = None,
+    ) -> Any:
+        """Return the PageRank of each vertex: float64. The sum is about 1.
+
+        tolerance:  the iteration ends when the absolute changes of all ranks add up to at most
+                    this number.
+        """
+        ranks = self._new("float64")
+        _ramify.pagerank(
+            *self._edges, damping, tolerance, max_iterations, ranks, self._arrays.environment(env)
+        )
+        return ranks
+
+    def _new(self, dtype: str) -> Any:
+        return self._arrays.empty((self._n,), dtype)

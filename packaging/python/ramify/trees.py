@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Properties of rooted trees and forests."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from . import _ramify
+from ._arrays import Arrays, Environment, check, contiguous, dtype_of
+
+
+class TreeNumbers(NamedTuple):
+    """Numbers of each node: int32."""
+
+    levels: Any  #: the distance to the root
+    subtree_sizes: Any  #: the number of nodes below, itself included
+    preorder: Any  #: from 0 on; roots and siblings are in the order of their indices
+    postorder: Any
+
+
+def rooted_tree(parents: Any, *, env: Environment | None = None) -> TreeNumbers:
+    """Return numbers of the nodes of a forest.
+
+    parents:  (n) int32: the parent of each node, -1 for a root.
+
+    Raises ValueError that names a node if a parent is no node, or if there is a cycle.
+    """
+    arrays = Arrays(parents=parents)
+    check("parents", parents, ("int32",))
+    numbers = TreeNumbers(*(arrays.empty((len(parents),), "int32") for _ in range(4)))
+    _ramify.rooted_tree(contiguous(arrays, parents), *numbers, arrays.environment(env))
+    return numbers
+
+
+def leaffix(
+    parents: Any, values: Any, operator: str = "sum", *, env: Environment | None = None
+) -> Any:
+    """Return for each node the fold of the values of its subtree.
+
+    values:    (n) int64 or float64. A sum of integers wraps around.
+    operator:  ``sum``, ``minimum`` or ``maximum``.
+    """
+    return _fold(parents, values, operator, True, env)
+
+
+def rootfix(
+    parents: Any, values: Any, operator: str = "sum", *, env: Environment | None = None
+) -> Any:
+    """Return for each node the fold of the values on the path from the root to it.
+
+    The arguments are those of leaffix().
+    """
+    return _fold(parents, values, operator, False, env)
+
+
+def _fold(
+    parents: Any, values: Any, operator: str, of_subtrees: bool, env: Environment | None
+) -> Any:
+    arrays = Arrays(parents=parents, values=values)
+    check("parents", parents, ("int32",))
+    check("values", values, ("int64", "float64"))
+    if len(values) != len(parents):
+        raise ValueError(f"values: {len(values)} elements, but parents has {len(parents)}")
+    folds = arrays.empty((len(parents),), dtype_of(values))
+    _ramify.fold_tree(
+        contiguous(arrays, parents), contiguous(arrays, values), folds, operator, of_subtrees,
+        arrays.environment(env),
+    )
+    return folds

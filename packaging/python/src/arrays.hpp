@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Arrays of Python programs as spans. The Python layer has checked their types, shapes and
+/// devices, so these functions only select the instance of a template.
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
+namespace ramify::python {
+
+namespace nb = nanobind;
+
+/// An array that a call reads: contiguous, in the memory of the host or of a GPU.
+using input = nb::ndarray<nb::ro, nb::c_contig>;
+/// An array that a call writes. (An argument of this type must be declared with noconvert(), so
+/// that the call does not write to a copy.)
+using output = nb::ndarray<nb::c_contig>;
+
+/// Returns the elements of an array. An array without elements may have no address.
+/// \throws std::invalid_argument if the array has another type of elements
+template <class T, class Array>
+[[nodiscard]] std::span<T> elements(const Array& array) {
+  if (array.dtype() != nb::dtype<std::remove_const_t<T>>()) {
+    throw std::invalid_argument("an array has elements of another type");
+  }
+  return {static_cast<T*>(const_cast<void*>(static_cast<const void*>(array.data()))), array.size()};
+}
+
+/// Returns an array of 32-bit integers as unsigned ones, for indices of which -1 means none.
+[[nodiscard]] inline std::span<std::uint32_t> indices(const output& array) {
+  const std::span<std::int32_t> found = elements<std::int32_t>(array);
+  return {reinterpret_cast<std::uint32_t*>(found.data()), found.size()};
+}
+
+/// Calls `visit` with a span of the elements, whose type is one of Types.
+/// \throws std::invalid_argument if it is none of them
+template <class... Types, class Array, class Visit>
+void visit_elements(const Array& array, Visit visit) {
+  const bool found = ((array.dtype() == nb::dtype<std::remove_const_t<Types>>()
+                           ? (visit(elements<Types>(array)), true)
+                           : false) ||
+                      ...);
+  if (!found) throw std::invalid_argument("an array has elements of another type");
+}
+
+/// Calls `run` without Python's global lock, and returns the text of the report that it returns.
+template <class Run>
+[[nodiscard]] std::string report_of(Run run) {
+  std::ostringstream text;
+  const nb::gil_scoped_release other_threads_may_run;
+  text << run();
+  return text.str();
+}
+
+}  // namespace ramify::python

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The extension module ramify._ramify: the compiled interface of Ramify, for the modules of the
+// Python package, which check the arguments and allocate the results.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <optional>
+#include <ramify/launch_costs.hpp>
+#include <ramify/runtime/environment.hpp>
+#include <ramify/runtime/error.hpp>
+#include <ramify/version.hpp>
+#include <sstream>
+#include <string>
+
+namespace ramify::python {
+
+namespace nb = nanobind;
+
+void add_sorts(nb::module_& module);
+void add_spatial_trees(nb::module_& module);
+void add_graphs(nb::module_& module);
+void add_rooted_trees(nb::module_& module);
+
+namespace {
+
+environment make_environment(const std::string& backend, const std::string& route,
+                             const std::string& flat_loop, std::uintptr_t stream,
+                             std::size_t pending_launches) {
+  environment env;
+  env.backend = parse_backend(backend);
+  env.route = parse_route(route);
+  env.flat_loop = parse_flat_loop(flat_loop);
+  env.pending_launches = pending_launches;
+  if (stream != 0) env.stream = reinterpret_cast<CUstream_st*>(stream);
+  return env;
+}
+
+std::string launch_costs_text() {
+  std::ostringstream text;
+  text << launch_costs_of_device();
+  return text.str();
+}
+
+}  // namespace
+
+NB_MODULE(_ramify, module) {
+  module.attr("version") = std::to_string(RAMIFY_VERSION_MAJOR) + "." +
+                           std::to_string(RAMIFY_VERSION_MINOR) + "." +
+                           std::to_string(RAMIFY_VERSION_PATCH);
+  nb::exception<unavailable>(module, "Unavailable", PyExc_RuntimeError);
+  nb::exception<cuda_error>(module, "CudaError", PyExc_RuntimeError);
+  nb::class_<environment>(module, "Environment");
+  module.def("make_environment", &make_environment);
+  module.def("launch_costs", &launch_costs_text);
+  add_sorts(module);
+  add_spatial_trees(module);
+  add_graphs(module);
+  add_rooted_trees(module);
+}
+
+}  // namespace ramify::python

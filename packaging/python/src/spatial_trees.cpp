@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Spatial trees over points of float or double in two or three dimensions.
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/string.h>
+
+#include <array>
+#include <memory>
+#include <ramify/spatial_tree.hpp>
+#include <utility>
+#include <variant>
+
+#include "arrays.hpp"
+
+namespace ramify::python {
+
+namespace {
+
+template <class Real, int dim>
+using point = std::array<Real, std::size_t{dim}>;
+
+template <class Real, int dim>
+std::span<const point<Real, dim>> points_of(const input& array) {
+  return {reinterpret_cast<const point<Real, dim>*>(array.data()), array.shape(0)};
+}
+
+/// A query's options with a period for each axis, 0 for none.
+spatial_query_options options_of(const std::array<double, 3>& period, bool squared) {
+  return {.period = period, .squared = squared};
+}
+
+/// A list of indices for each query, whose memory belongs to Python.
+nb::tuple lists_of(neighbor_lists lists, std::string report) {
+  auto* const owned = new neighbor_lists(std::move(lists));
+  const nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<neighbor_lists*>(p); });
+  return nb::make_tuple(nb::ndarray<nb::numpy, std::uint64_t, nb::ndim<1>>(
+                            owned->offsets.data(), {owned->offsets.size()}, owner),
+                        nb::ndarray<nb::numpy, std::uint32_t, nb::ndim<1>>(
+                            owned->ids.data(), {owned->ids.size()}, owner),
+                        std::move(report));
+}
+
+class spatial_tree {
+ public:
+  spatial_tree(const input& points, unsigned leaf_size, const environment& env) {
+    const bool is_3d = points.shape(1) == 3;
+    const spatial_tree_options options{.leaf_size = leaf_size};
+    const bool is_float = points.dtype() == nb::dtype<float>();
+    const nb::gil_scoped_release other_threads_may_run;
+    if (is_float && is_3d) build<float, 3>(points, options, env);
+    if (is_float && !is_3d) build<float, 2>(points, options, env);
+    if (!is_float && is_3d) build<double, 3>(points, options, env);
+    if (!is_float && !is_3d) build<double, 2>(points, options, env);
+  }
+
+  std::string report() const {
+    std::ostringstream text;
+    std::visit([&](const auto& index) { text << index->report(); }, index_);
+    return text.str();
+  }
+
+  std::string nearest(const input& queries, std::size_t k, const output& ids,
+                      const output& distances, const std::array<double, 3>& period, bool squared,
+                      const environment& env) const {
+    return visit([&]<class Real, int dim>(const spatial_index<Real, dim>& index) {
+      return index.nearest(points_of<Real, dim>(queries), k, indices(ids),
+                           elements<Real>(distances), options_of(period, squared), env);
+    });
+  }
+
+  std::string neighbors(std::size_t k, bool exclude_self, const output& ids,
+                        const output& distances, const std::array<double, 3>& period, bool squared,
+                        const environment& env) const {
+    return visit([&]<class Real, int dim>(const spatial_index<Real, dim>& index) {
+      return index.all_nearest_neighbors(k, exclude_self, indices(ids), elements<Real>(distances),
+                                         options_of(period, squared), env);
+    });
+  }
+
+  std::string ball_count(const input& queries, double radius, const output& counts,
+                         const std::array<double, 3>& period, const environment& env) const {
+    return visit([&]<class Real, int dim>(const spatial_index<Real, dim>& index) {
+      return index.radius_count(points_of<Real, dim>(queries), static_cast<Real>(radius),
+                                indices(counts), options_of(period, true), env);
+    });
+  }
+
+  nb::tuple ball_list(const input& queries, double radius, const std::array<double, 3>& period,
+                      const environment& env) const {
+    neighbor_lists lists;
+    std::string report = visit([&]<class Real, int dim>(const spatial_index<Real, dim>& index) {
+      lists = index.radius_list(points_of<Real, dim>(queries), static_cast<Real>(radius),
+                                options_of(period, true), env);
+      return lists.report;
+    });
+    return lists_of(std::move(lists), std::move(report));
+  }
+
+  std::string clusters(double radius, std::uint32_t min_points, const output& labels,
+                       const std::array<double, 3>& period, const environment& env) const {
+    return visit([&]<class Real, int dim>(const spatial_index<Real, dim>& index) {
+      return index.find_clusters(static_cast<Real>(radius), indices(labels), min_points,
+                                 options_of(period, true), env);
+    });
+  }
+
+ private:
+  template <class Real, int dim>
+  using index_ptr = std::unique_ptr<spatial_index<Real, dim>>;
+
+  template <class Real, int dim>
+  void build(const input& points, const spatial_tree_options& options, const environment& env) {
+    index_ = std::make_unique<spatial_index<Real, dim>>(points_of<Real, dim>(points), options, env);
+  }
+
+  /// Calls `run` with the index and returns the text of the report.
+  template <class Run>
+  std::string visit(Run run) const {
+    return std::visit([&](const auto& index) { return report_of([&] { return run(*index); }); },
+                      index_);
+  }
+
+  std::variant<index_ptr<float, 2>, index_ptr<float, 3>, index_ptr<double, 2>, index_ptr<double, 3>>
+      index_;
+};
+
+}  // namespace
+
+void add_spatial_trees(nb::module_& module) {
+  const auto written = [](const char* name) { return nb::arg(name).noconvert(); };
+  nb::class_<spatial_tree>(module, "SpatialTree")
+      .def(nb::init<const input&, unsigned, const environment&>(), nb::arg("points").noconvert(),
+           nb::arg("leaf_size"), nb::arg("env"))
+      .def("report", &spatial_tree::report)
+      .def("nearest", &spatial_tree::nearest, written("queries"), nb::arg("k"), written("ids"),
+           written("distances"), nb::arg("period"), nb::arg("squared"), nb::arg("env"))
+      .def("neighbors", &spatial_tree::neighbors, nb::arg("k"), nb::arg("exclude_self"),
+           written("ids"), written("distances"), nb::arg("period"), nb::arg("squared"),
+           nb::arg("env"))
+      .def("ball_count", &spatial_tree::ball_count, written("queries"), nb::arg("radius"),
+           written("counts"), nb::arg("period"), nb::arg("env"))
+      .def("ball_list", &spatial_tree::ball_list, written("queries"), nb::arg("radius"),
+           nb::arg("period"), nb::arg("env"))
+      .def("clusters", &spatial_tree::clusters, nb::arg("radius"), nb::arg("min_points"),
+           written("labels"), nb::arg("period"), nb::arg("env"));
+}
+
+}  // namespace ramify::python

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Builds the wheel of the Python package with the libraries of a build, installs it into an empty
+# environment, and runs its tests there. Status 77 means that packages could not be downloaded.
+#
+#   wheel_test.sh <root> <build> <work folder> <ON if the build has CUDA>
+set -euo pipefail
+root=$1 build=$2 work=$3 has_cuda=$4
+most_bytes=10000000 # of a wheel for the CPU executor
+skip() { echo "skipped: $1"; exit 77; }
+
+# The tools stay in the folder, so that only the first run downloads them.
+mkdir -p "$work"
+cd "$work"
+command -v python3 >/dev/null || skip 'there is no python3'
+if [ ! -x tools/bin/pytest ]; then
+  rm -rf tools
+  python3 -m venv tools >/dev/null 2>&1 || skip 'python3 has no venv'
+  tools/bin/pip install -q scikit-build-core nanobind numpy scipy networkx pytest ||
+    skip 'pip cannot download the tools'
+fi
+rm -rf installed wheels empty
+cmake --install "$build" --prefix installed >/dev/null
+PATH=$PWD/tools/bin:$PATH pip wheel -q "$root" --no-deps --no-build-isolation -w wheels \
+  -C "cmake.define.ramify_DIR=$PWD/installed/lib/cmake/ramify" -C "build-dir=$PWD/extension"
+
+wheel=$(echo wheels/ramify-*.whl)
+echo "$(basename "$wheel"): $(stat -c %s "$wheel") bytes"
+if [ "$has_cuda" != ON ] && [ "$(stat -c %s "$wheel")" -gt $most_bytes ]; then
+  echo "more than $most_bytes bytes"
+  exit 1
+fi
+if python3 -m zipfile -l "$wheel" | grep -E '[.](a|hpp|cuh|cmake) '; then
+  echo 'the wheel contains files that a Python program does not need'
+  exit 1
+fi
+
+# The tests import the installed package, not the folder of the sources.
+python3 -m venv empty
+empty/bin/pip install -q --no-index --find-links wheels --no-deps ramify
+site=$(tools/bin/python -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])')
+mkdir -p elsewhere
+cd elsewhere
+PYTHONPATH=$site ../empty/bin/python -m pytest -q -p no:cacheprovider "$root/tests/python"
+PYTHONPATH=$site ../empty/bin/python -m ramify | grep '^ramify [0-9]'

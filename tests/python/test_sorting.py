@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sorts beside NumPy's."""
+
+import numpy
+import pytest
+
+import ramify
+
+DTYPES = ["int32", "uint32", "int64", "uint64", "float32", "float64"]
+
+
+def numbers(dtype, n, seed=1):
+    rng = numpy.random.default_rng(seed)
+    if dtype.startswith("float"):
+        return rng.normal(size=n).astype(dtype)
+    limits = numpy.iinfo(dtype)
+    return rng.integers(limits.min, limits.max, n, dtype=dtype, endpoint=True)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("n", [0, 1, 2, 1000, 40_000])
+def test_sort_equals_numpy(dtype, n):
+    keys = numbers(dtype, n)
+    before = keys.copy()
+    numpy.testing.assert_array_equal(ramify.sort(keys), numpy.sort(keys))
+    numpy.testing.assert_array_equal(ramify.sort(keys, descending=True), numpy.sort(keys)[::-1])
+    numpy.testing.assert_array_equal(keys, before)
+
+
+def test_sort_puts_nan_last():
+    keys = numpy.array([2, numpy.nan, -numpy.inf, 1, numpy.nan], "float32")
+    numpy.testing.assert_array_equal(ramify.sort(keys), numpy.sort(keys))
+
+
+@pytest.mark.parametrize("values_dtype", DTYPES)
+def test_pairs_follow_their_keys(values_dtype):
+    keys = numpy.random.default_rng(2).permutation(5000).astype("int64")
+    values = numbers(values_dtype, 5000, 3)
+    sorted_keys, moved = ramify.sort_pairs(keys, values)
+    order = numpy.argsort(keys)
+    numpy.testing.assert_array_equal(sorted_keys, keys[order])
+    numpy.testing.assert_array_equal(moved, values[order])
+
+
+@pytest.mark.parametrize("route", ["device", "flat"])
+@pytest.mark.parametrize("strategy", ["sample_sort", "binary"])
+def test_sort_in_place_reports(route, strategy):
+    keys = numbers("uint32", 30_000)
+    expected = numpy.sort(keys)
+    report = ramify.sort_in_place(
+        keys, strategy=strategy, env=ramify.Environment(route=route)
+    )
+    numpy.testing.assert_array_equal(keys, expected)
+    assert (report.backend, report.route) == ("cpu", route)
+    assert report.number("keys") == 30_000
+    assert report["strategy"] == strategy
+    assert "<td>backend</td>" in report._repr_html_()
+
+
+def test_segments():
+    keys = numbers("float64", 10_000)
+    offsets = numpy.array([3, 3, 10, 5000, 5001, 9990], "int32")
+    values = numpy.arange(10_000, dtype="uint32")
+    expected, order = keys.copy(), numpy.arange(10_000)
+    for first, last in zip(offsets[:-1], offsets[1:]):
+        part = first + numpy.argsort(keys[first:last])
+        expected[first:last], order[first:last] = keys[part], part
+    numpy.testing.assert_array_equal(ramify.segmented_sort(keys, offsets), expected)
+    found, moved = ramify.segmented_sort(keys, offsets, values=values)
+    numpy.testing.assert_array_equal(found, expected)
+    numpy.testing.assert_array_equal(moved, order)
+
+
+@pytest.mark.parametrize(
+    "change, error, message",
+    [
+        (lambda: ramify.sort(numpy.zeros(3, "int16")), TypeError, "keys: elements of type int16"),
+        (lambda: ramify.sort(numpy.zeros(3, ">i4")), TypeError, "order of bytes"),
+        (lambda: ramify.sort([3, 1]), TypeError, "keys: a list"),
+        (lambda: ramify.sort(numpy.zeros((2, 2))), ValueError, "keys: 2 dimensions"),
+        (lambda: ramify.sort(numpy.zeros(3), strategy="bubble"), ValueError, "strategy"),
+        (lambda: ramify.sort(numpy.zeros(3), env=ramify.Environment(route="x")), ValueError, "route"),
+        (lambda: ramify.sort(numpy.zeros(3), env={}), TypeError, "env"),
+        (
+            lambda: ramify.sort(numpy.zeros(3), env=ramify.Environment(stream=8)),
+            ValueError,
+            "env.stream",
+        ),
+        (
+            lambda: ramify.sort_in_place(numpy.zeros(6)[::2]),
+            ValueError,
+            "keys: the array is not contiguous",
+        ),
+        (
+            lambda: ramify.sort_in_place(numpy.broadcast_to(numpy.zeros(1), (3,))),
+            ValueError,
+            "keys: the array is read-only",
+        ),
+        (
+            lambda: ramify.sort_pairs(numpy.zeros(3), numpy.zeros(2)),
+            ValueError,
+            "values: 2 elements, but keys has 3",
+        ),
+        (
+            lambda: ramify.segmented_sort(numpy.zeros(3), numpy.array([0, 2, 1])),
+            ValueError,
+            "segment",
+        ),
+        (
+            lambda: ramify.segmented_sort(numpy.zeros(3), numpy.array([0, 4])),
+            ValueError,
+            "segment",
+        ),
+        (
+            lambda: ramify.sort(numpy.zeros(3), env=ramify.Environment(backend="cuda")),
+            ramify.Unavailable,
+            "built without CUDA|no CUDA device",
+        ),
+    ],
+)
+def test_errors(change, error, message):
+    if error is ramify.Unavailable and has_gpu():
+        pytest.skip("there is a GPU")
+    with pytest.raises(error, match=message):
+        change()
+
+
+def has_gpu():
+    try:
+        ramify._ramify.launch_costs()
+        return True
+    except ramify.Unavailable:
+        return False
+
+
+def test_overlapping_values_are_refused():
+    memory = numpy.arange(12, dtype="uint64")
+    with pytest.raises(ValueError):
+        ramify.sort_in_place(memory[:8], memory[4:])
+    numpy.testing.assert_array_equal(memory, numpy.arange(12))
