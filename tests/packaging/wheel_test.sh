@@ -16,7 +16,8 @@ command -v python3 >/dev/null || skip 'there is no python3'
 if [ ! -x tools/bin/pytest ]; then
   rm -rf tools
   python3 -m venv tools >/dev/null 2>&1 || skip 'python3 has no venv'
-  tools/bin/pip install -q scikit-build-core nanobind numpy scipy networkx pytest ||
+  tools/bin/pip install -q scikit-build-core nanobind numpy scipy networkx pytest \
+    array-api-strict ||
     skip 'pip cannot download the tools'
 fi
 rm -rf installed wheels empty
