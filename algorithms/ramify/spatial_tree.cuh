@@ -6,6 +6,7 @@
 ///
 ///     const ramify::spatial_tree tree(points, n);            // point<float, 3>* in device memory
 ///     radius_count(tree.view(), queries, m, radius, counts);           // spatial_tree/queries.cuh
+///     query(tree.view(), in_boxes(boxes, m), callback);      // spatial_tree/query.cuh
 ///     find_clusters(tree.view(), radius, labels);            // spatial_tree/clusters.cuh
 ///     kernel<<<...>>>(tree.view());                          // or a kernel of the caller
 ///     std::cout << tree.report();
@@ -78,6 +79,7 @@
 #include <ramify/spatial_tree/clusters.cuh>
 #include <ramify/spatial_tree/config.hpp>
 #include <ramify/spatial_tree/queries.cuh>
+#include <ramify/spatial_tree/query.cuh>
 #include <ramify/spatial_tree/reduce_bottom_up.cuh>
 #include <stdexcept>
 #include <string>

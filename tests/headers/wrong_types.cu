@@ -8,6 +8,7 @@
 #include <ramify/quicksort.cuh>
 #include <ramify/rooted_tree.cuh>
 #include <ramify/segmented_sort.cuh>
+#include <ramify/spatial_tree/query.cuh>
 #include <ramify/spatial_tree/reduce_bottom_up.cuh>
 #include <ramify/traverse.cuh>
 #include <string>
@@ -77,6 +78,17 @@ struct real_bound : real_value {
 };
 using gas = euler<double, 2>;
 
+struct says_yes {
+  __device__ bool operator()(const spatial_match<float>&) const { return true; }
+};
+struct without_state {
+  __device__ int begin(std::uint32_t) const { return 0; }
+  __device__ void operator()(const spatial_match<float>&) const {}
+};
+struct ignores {
+  __device__ void operator()(const spatial_match<float>&) const {}
+};
+
 struct much {
   int words[50];
 };
@@ -120,6 +132,13 @@ void call(const float* const_keys, not_plain* no_keys, no_less* unordered, int* 
   reduce_bottom_up(tree, nothing{}, nullptr);     // Fold needs Value of_point(std::uint32_t)
   reduce_bottom_up(tree, has_places{}, nullptr);  // Fold needs Value combine(Value, Value) const
   reduce_bottom_up(tree, wide_sums{}, nullptr);   // decides the type of the sums, which must hold
+  const pairs_within pairs{1};
+  query(tree, pairs, nothing{});        // the callback needs operator()(const spatial_match<Real>&)
+  query(tree, pairs, without_state{});  // has begin(), operator()(State&, const spatial_match<Real>
+  query(tree, pairs, says_yes{});       // must return nothing or a query_control
+  query(tree, pairs, with_text{});      // query: the callback must be trivially copyable
+  query(tree, 5, ignores{});            // must be one of the predicates of predicates.cuh
+  query(tree, in_boxes<double, 3>(nullptr, 0), ignores{});  // must have the type of coordinates
   const gradient_criterion<gas> criterion;
   amr_run(gas{}, criterion, nothing{}, amr_options{});  // the initial state needs values operator()
 }

@@ -42,6 +42,10 @@ struct sum {
 struct square {
   __host__ __device__ double operator()(const quadrature_point<1>& p) const { return p[0] * p[0]; }
 };
+struct keep_last {
+  std::uint32_t* points;
+  __device__ void operator()(const spatial_match<float>& m) const { points[m.query] = m.point; }
+};
 
 /// Returns a row of the table.
 template <class Start>
@@ -141,6 +145,16 @@ std::vector<async_call> calls_of_all_families(const arrays& a) {
   add_flat("find_clusters", find_clusters_scratch_bytes(n), [&a, tree](const auto& env) {
     return find_clusters_async(tree->view(), 2, a.ids.data(), 1, env);
   });
+  const pairs_within pairs{2};
+  add_flat("query, pairs", query_scratch_bytes(tree->view(), pairs),
+           [&a, tree, pairs](const auto& env) {
+             return query_async(tree->view(), pairs, keep_last{a.ids.data()}, env);
+           });
+  const in_balls_of balls(a.points.data(), a.masses.data(), n);
+  add_flat("query, regions", query_scratch_bytes(tree->view(), balls),
+           [&a, tree, balls](const auto& env) {
+             return query_async(tree->view(), balls, keep_last{a.ids.data()}, env);
+           });
   // A graph cannot capture it.
   add_flat("radius_list", 0, [&a, tree](const auto& env) {
     return radius_list_async(tree->view(), a.points.data(), n, 2, env);

@@ -74,7 +74,7 @@ struct packet_memory {
 };
 
 /// The visit of the 32 balls of a warp. All lanes of the warp call its functions together.
-/// `Visitor` has the members that visit_ball() requires, except skips(). It gets the points of a
+/// `Visitor` has the members that visit_region() requires, except skips(). It gets the points of a
 /// ball in the tree's order.
 template <class Real, int dim, class Metric, class Visitor>
 class ball_packet {
@@ -140,8 +140,10 @@ class ball_packet {
   /// Returns the stack's element for a node.
   [[nodiscard]] __device__ pending_node pending(const spatial_node<Real, dim>& node) const {
     if (node.is_leaf()) return {node.begin, node.size() | pending_node::of_leaf};
-    if (is_compact_ && metric_.max_distance2(node.bounds, around_) <= radius2_) {
-      return {node.begin, node.size() | pending_node::in_balls};
+    if constexpr (Visitor::takes_ranges) {
+      if (is_compact_ && metric_.max_distance2(node.bounds, around_) <= radius2_) {
+        return {node.begin, node.size() | pending_node::in_balls};
+      }
     }
     return {node.first_child, node.children};
   }
@@ -253,7 +255,8 @@ class ball_packet {
     for (unsigned i = 0; i < collected_; ++i) {
       const auto candidate = shared_.points[i];
       if (active_ && metric_.distance2(query_, candidate.at) <= radius2_) {
-        visitor_.found(candidate.index);
+        pass_point(visitor_, candidate.index,
+                   [&] { return metric_.distance2(query_, candidate.at); });
       }
     }
     collected_ = 0;

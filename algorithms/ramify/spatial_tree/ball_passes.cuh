@@ -24,6 +24,7 @@ __device__ inline void add_by_block(unsigned long long& total, bool counted) {
 /// Base of visitors that need all points of all balls.
 struct whole_ball {
   static constexpr bool takes_leaves = false;
+  static constexpr bool takes_ranges = true;  ///< whether a packet calls takes()
   [[nodiscard]] __device__ bool begins() const { return true; }
   template <class Node>
   [[nodiscard]] __device__ bool skips(const Node&) const {
@@ -51,7 +52,8 @@ struct packet_of {
 
 /// Visits the ball around each query. One thread for a query, in whole warps.
 ///
-/// Pass is a struct. Pass::visitor(i) returns the Visitor of query i (visit_ball()), which also has
+/// Pass is a struct. Pass::visitor(i) returns the Visitor of query i (visit_region()), which also
+/// has
 ///
 ///     bool begins();      // whether the ball must be visited
 ///     bool end();         // uses the result; whether the query is counted in *Pass::total
@@ -76,7 +78,7 @@ __global__ void visit_balls(spatial_tree_view<Real, dim> tree, query_batch<Real,
     const point<Real, dim> query = metric.place(batch.queries[at]);
     packet::visit(tree, query, begins, metric, radius2, shared[threadIdx.x / 32], visitor);
   } else if (begins) {
-    visit_ball(tree, metric.place(batch.queries[at]), metric, radius2, visitor);
+    visit_region(tree, placed_ball{metric.place(batch.queries[at]), metric, radius2}, visitor);
   }
   const bool counted = exists && visitor.end();
   if constexpr (requires { pass.total; }) add_by_block(*pass.total, counted);

@@ -20,18 +20,24 @@
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
+/// Returns sum + a * b, rounded twice.
+template <class Real>
+__host__ __device__ Real add_product(Real sum, Real a, Real b) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (std::is_same_v<Real, float>) {
+    return __fadd_rn(sum, __fmul_rn(a, b));
+  } else {
+    return __dadd_rn(sum, __dmul_rn(a, b));
+  }
+#else
+  return sum + a * b;
+#endif
+}
+
 /// Returns sum + d * d, rounded twice.
 template <class Real>
 __host__ __device__ Real add_square(Real sum, Real d) {
-#if defined(__CUDA_ARCH__)
-  if constexpr (std::is_same_v<Real, float>) {
-    return __fadd_rn(sum, __fmul_rn(d, d));
-  } else {
-    return __dadd_rn(sum, __dmul_rn(d, d));
-  }
-#else
-  return sum + d * d;
-#endif
+  return add_product(sum, d, d);
 }
 
 /// Returns the greater of two numbers. A GPU has an instruction for it.

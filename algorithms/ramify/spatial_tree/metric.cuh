@@ -172,13 +172,16 @@ struct scaled_metric {
     return greatest == exponent_of_zero ? 0 : greatest;
   }
 
+  /// Returns the caller's unit of distances.
+  [[nodiscard]] __device__ Real unit() const { return 1 / (before * after); }
+
   /// Changes the squared distances in a row to the caller's unit, and takes their roots unless they
   /// are to stay `squared`.
   __device__ void convert(Real* distances2, unsigned k, bool squared) const {
-    const Real unit = 1 / (before * after);
+    const Real by = unit();
     for (unsigned i = 0; i < k; ++i) {
       const Real d = distances2[i];
-      distances2[i] = squared ? d * unit * unit : std::sqrt(d) * unit;
+      distances2[i] = squared ? d * by * by : std::sqrt(d) * by;
     }
   }
 

@@ -102,6 +102,13 @@ struct query_metric {
   }
 };
 
+/// Returns the exponent of the scale of balls with a finite radius: it makes the radius about 1.
+/// With the largest scale, for radius 0, differences of the least subnormal numbers have squares.
+template <class Real>
+[[nodiscard]] __host__ __device__ int exponent_of_ball(Real radius) {
+  return radius > 0 ? -exponent_of(double(radius)) : square_range<Real>::largest_scale;
+}
+
 /// The choice of the metric for queries among the points of a tree. It is an argument of kernels.
 template <class Real, int dim>
 class metric_choice {
@@ -191,8 +198,7 @@ class metric_choice {
 
   [[nodiscard]] __host__ __device__ int exponent_of_scale(int reach) const {
     if (is_periodic_ || radius_ > greatest) return range::greatest - 1 - reach;
-    // With the largest scale, differences of the least subnormal numbers have squares.
-    return radius_ > 0 ? -exponent_of(double(radius_)) : range::largest_scale;
+    return exponent_of_ball(radius_);
   }
 
   bool is_periodic_ = false;

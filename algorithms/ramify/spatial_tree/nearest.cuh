@@ -60,10 +60,10 @@ template <class Real, int dim, class Metric>
 /// Returns an upper bound of the squared distance to the k-th nearest neighbor: that of the k-th
 /// nearest point in the window around `position`, or infinity. Without a bound, most of the first
 /// candidates would be replaced later. Points beyond the last one are at infinity (gather_points).
-template <unsigned capacity, class Real, int dim, class Metric>
+template <unsigned capacity, class Real, int dim, class Metric, class Accepts>
 [[nodiscard]] __device__ Real bound_of_window(const spatial_tree_view<Real, dim>& tree,
                                               const Metric& metric, const point<Real, dim>& query,
-                                              std::uint32_t position, std::uint32_t excluded,
+                                              std::uint32_t position, const Accepts& accepts,
                                               unsigned k) {
   constexpr std::uint32_t more = window<capacity>::more;
   distance_list<Real, capacity> nearest(k);
@@ -71,16 +71,24 @@ template <unsigned capacity, class Real, int dim, class Metric>
   const std::uint32_t begin = part - min(part, more);
   const std::uint32_t end = min(part + window<capacity>::part + more, tree.point_count);
   for (std::uint32_t i = begin; i < end; ++i) {
-    if (i != excluded) nearest.insert(metric.distance2(query, tree.points[i]));
+    if (accepts.at(i)) nearest.insert(metric.distance2(query, tree.points[i]));
   }
   return nearest.greatest();
 }
 
-/// Offers `candidates` every point that may be among the k nearest, except the point at the
-/// position `excluded`. `limit` is an upper bound of the squared distance to the k-th nearest.
-template <class Real, int dim, class Metric, class Candidates>
+/// The Accepts of searches for the nearest of all points, except the one at the position
+/// `excluded`.
+struct accepts_others {
+  std::uint32_t excluded;
+
+  [[nodiscard]] __device__ bool at(std::uint32_t position) const { return position != excluded; }
+};
+
+/// Offers `candidates` every accepted point that may be among the k nearest. `limit` is an upper
+/// bound of the squared distance to the k-th nearest.
+template <class Real, int dim, class Metric, class Accepts, class Candidates>
 __device__ void find_nearest(const spatial_tree_view<Real, dim>& tree, const Metric& metric,
-                             const point<Real, dim>& query, std::uint32_t excluded, Real limit,
+                             const point<Real, dim>& query, const Accepts& accepts, Real limit,
                              Candidates& candidates) {
   struct stacked_node {
     std::uint32_t node;
@@ -105,7 +113,7 @@ __device__ void find_nearest(const spatial_tree_view<Real, dim>& tree, const Met
     if (node.is_leaf()) {
       for (std::uint32_t i = node.begin; i < node.end; ++i) {
         neighbor<Real> candidate{metric.distance2(query, tree.points[i]), 0};
-        if (candidate.distance2 > limit || i == excluded) continue;
+        if (candidate.distance2 > limit || !accepts.at(i)) continue;
         candidate.id = tree.ids[i];
         if (candidate < candidates.worst()) {
           candidates.replace_worst(candidate);
@@ -208,13 +216,13 @@ __global__ void nearest_neighbors(spatial_tree_view<Real, dim> tree,
   if (!own.exists) return;
   constexpr unsigned max_k = Candidates::max_k;
   const auto mine = batch.template query_of<(max_k > 0)>(tree, of_call.metric, own.index);
+  const accepts_others accepts{mine.excluded};
   Real limit = infinite<Real>;
   if constexpr (max_k > 0) {
-    limit = bound_of_window<max_k>(tree, mine.metric, mine.query, mine.position, mine.excluded,
-                                   batch.k);
+    limit = bound_of_window<max_k>(tree, mine.metric, mine.query, mine.position, accepts, batch.k);
   }
   Candidates candidates({ids + mine.row, distances2 + mine.row, batch.k});
-  find_nearest(tree, mine.metric, mine.query, mine.excluded, limit, candidates);
+  find_nearest(tree, mine.metric, mine.query, accepts, limit, candidates);
   candidates.finish();
   if constexpr (!std::is_same_v<Metric, plain_metric>) {
     mine.metric.convert(distances2 + mine.row, batch.k, batch.squared);

@@ -54,8 +54,8 @@ struct ball_stack {
   std::uint32_t lanes[spatial_shape<dim>::stack_size];
 };
 
-/// Visits the points in the balls of a warp, as visit_ball() does for one; `active` is false for a
-/// lane without a query. The lanes have different visitors.
+/// Visits the points in the balls of a warp, as visit_region() does for one; `active` is false for
+/// a lane without a query. The lanes have different visitors.
 template <class Real, int dim, class Metric, class Visitor>
 __device__ void visit_packet(const spatial_tree_view<Real, dim>& tree,
                              const point<Real, dim>& query, bool active, const Metric& metric,
@@ -84,7 +84,7 @@ __device__ void visit_packet(const spatial_tree_view<Real, dim>& tree,
     // 2. A leaf: test its points.
     if (node.is_leaf()) {
       for (std::uint32_t i = node.begin; i < node.end; ++i) {
-        if (needs && metric.distance2(query, tree.points[i]) <= radius2) visitor.found(i);
+        if (needs) visit_point(tree, placed_ball{query, metric, radius2}, i, visitor);
       }
       continue;
     }

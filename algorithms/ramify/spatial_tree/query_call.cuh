@@ -60,6 +60,10 @@ struct query_setup : run_setup {
     if (tree.built != nullptr) fail("the build of the tree may be incomplete: call get() first");
   }
 
+  /// Requires options without periods. `reason` ends the message.
+  void refuse_periods(const char* reason) const {
+    if (options.period != periods{}) fail(std::string("options.period must be 0: ") + reason);
+  }
   void check_radius(Real radius) const {
     if (!(radius >= 0)) fail("radius is " + std::to_string(radius) + "; it must be 0 or more");
   }
@@ -192,6 +196,13 @@ class query_call {
         tree_, batch_, metric, pass);
   }
 
+  /// Launches a kernel that compares points with regions, in the plain metric. It ends at once if
+  /// a kernel has decided that no result may be written. \throws cuda_error
+  template <class... Parameters, class... Arguments>
+  void run_search(void (*kernel)(Parameters...), const Arguments&... arguments) {
+    run(kernel, tree_, batch_, decided_, arguments...);
+  }
+
   /// Runs a search for the k nearest neighbors. \throws cuda_error
   /// \param exclude_self  only for the points of the tree
   void run_nearest(unsigned k, bool exclude_self, std::uint32_t* ids, Real* distances2) {
@@ -205,6 +216,14 @@ class query_call {
         }
       }
     });
+  }
+
+  /// Launches a kernel that finds the k nearest neighbors of the caller's queries, squared, in a
+  /// query_metric of with_metric(). \throws cuda_error
+  template <class... Parameters, class Metric, class... Arguments>
+  void run_neighbors(void (*kernel)(Parameters...), unsigned k,
+                     const query_metric<Real, Metric>& metric, const Arguments&... arguments) {
+    run(kernel, tree_, nearest_queries<Real, dim>{batch_, k, false, true}, metric, arguments...);
   }
 
   /// Returns whether a kernel has decided the metric, so that the queries must still be checked.

@@ -44,10 +44,12 @@ struct query_state {
 
 /// The sizes that determine the scratch memory of a call.
 struct query_sizes {
-  std::size_t n;          ///< queries
-  bool is_ordered;        ///< whether the queries may be sorted along the Morton curve
-  bool has_sort;          ///< whether the scratch memory of that sort is in the memory
-  bool has_list_lengths;  ///< whether the call counts points before it lists them
+  std::size_t n;             ///< queries
+  bool is_ordered;           ///< whether the queries may be sorted along the Morton curve
+  bool has_sort;             ///< whether the scratch memory of that sort is in the memory
+  bool has_list_lengths;     ///< whether the call counts points before it lists them
+  bool has_anchors = false;  ///< whether the queries are regions
+  std::size_t row = 0;       ///< neighbors of each query that the memory holds
 
   /// Returns whether queries with these options may be sorted. Threads of the CPU executor do not
   /// need the order.
@@ -71,13 +73,19 @@ struct query_memory {
   std::uint32_t* order;
   memory_ref sort;              ///< empty: the sort allocates its memory
   std::uint32_t* list_lengths;  ///< of each list, and one more
+  point<Real, dim>* anchors;    ///< a point near each region
+  Real* distances2;             ///< a row for each query
+  std::uint32_t* ids;           ///< likewise
 
   query_memory(memory_layout& memory, const query_sizes& s)
       : state(reinterpret_cast<query_state<Real, dim>*>(
             memory.take<std::byte>(s.n > 0 ? query_state<Real, dim>::bytes(s.n) : 0))),
         codes(memory.take<std::uint32_t>(s.is_ordered ? s.n : 0)),
         order(memory.take<std::uint32_t>(s.is_ordered ? s.n : 0)),
-        list_lengths(memory.take<std::uint32_t>(s.has_list_lengths ? s.n + 1 : 0)) {
+        list_lengths(memory.take<std::uint32_t>(s.has_list_lengths ? s.n + 1 : 0)),
+        anchors(memory.take<point<Real, dim>>(s.has_anchors ? s.n : 0)),
+        distances2(memory.take<Real>(s.n * s.row)),
+        ids(memory.take<std::uint32_t>(s.n * s.row)) {
     if (s.is_ordered && s.has_sort && s.n > 0) {
       sort = memory.take_scratch(sort_queries_bytes(s.n));
     }

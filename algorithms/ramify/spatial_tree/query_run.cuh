@@ -31,7 +31,8 @@ struct no_end {
   void operator()(auto&, auto&) const {}
 };
 
-/// A run over queries of the caller. `Put` launches the search with a query_call. `End` takes the
+/// A run over queries of the caller. `Put` launches the search with a query_call. If the queries
+/// are regions, `queries` is null, and Put::put_anchors() writes a point near each. `End` takes the
 /// query_call and the result, whose members it sets. If it launches grids, `in_stream` must be
 /// false: then get() launches all grids after the checks.
 template <class Result, class Real, int dim, class Put, class End>
@@ -43,11 +44,13 @@ class query_run final : public memory_run<Result, query_memory<Real, dim>> {
             const metric_choice<Real, dim>& choice, const point<Real, dim>* queries, const Put& put,
             const End& end)
       : base(setup, sizes),
-        call_(this->choices, setup, choice, queries, this->parts),
+        call_(this->choices, setup, choice, queries != nullptr ? queries : this->parts.anchors,
+              this->parts),
         put_(put),
         end_(end),
         is_put_(sizes.n == 0) {
     if (is_put_) return;
+    if constexpr (requires { put.put_anchors(call_); }) put.put_anchors(call_);
     call_.put_checks();
     if (!in_stream) return;
     call_.decide_on_device();
@@ -87,24 +90,33 @@ class query_run final : public memory_run<Result, query_memory<Real, dim>> {
   bool is_put_;  // whether the search was launched
 };
 
-/// Starts a run over queries of the caller. \throws std::invalid_argument; cuda_error
+/// Starts a run over n > 0 queries of the caller with memory of these sizes, or for lists also over
+/// none. \throws std::invalid_argument; cuda_error
+template <class Result, class Real, int dim, class Put, class End = no_end>
+async_run<Result> start_query_in(const query_setup<Real, dim>& setup, query_sizes sizes,
+                                 const point<Real, dim>* queries,
+                                 const metric_choice<Real, dim>& choice, const Put& put,
+                                 const End& end = {}) {
+  const phase_range range("spatial_tree: start query");
+  const bool in_stream = setup.is_in_stream() && !sizes.has_list_lengths;
+  // Queries that get() finds in order need no memory of a sort.
+  sizes.has_sort = in_stream || setup.given.data() != nullptr;
+  return std::make_unique<query_run<Result, Real, dim, Put, End>>(setup, sizes, in_stream, choice,
+                                                                  queries, put, end);
+}
+
+/// Starts a run over points of the caller. \throws std::invalid_argument; cuda_error
 template <class Result, class Real, int dim, class Put, class End = no_end>
 async_run<Result> start_query(const query_setup<Real, dim>& setup, const point<Real, dim>* queries,
                               const metric_choice<Real, dim>& choice, const Put& put,
                               const End& end = {}) {
-  const phase_range range("spatial_tree: start query");
   setup.check_array(queries, "queries");
-  constexpr bool are_lists = requires(Result & result) { result.offsets; };
-  if constexpr (!are_lists) {
+  query_sizes sizes = query_sizes::of_call(setup.n, setup.options);
+  sizes.has_list_lengths = requires(Result & result) { result.offsets; };
+  if constexpr (!requires(Result & result) { result.offsets; }) {
     if (setup.n == 0) return run_without_work(setup, Result{}, without_queries);
   }
-  const bool in_stream = setup.is_in_stream() && !are_lists;
-  query_sizes sizes = query_sizes::of_call(setup.n, setup.options);
-  // Queries that get() finds in order need no memory of a sort.
-  sizes.has_sort = in_stream || setup.given.data() != nullptr;
-  sizes.has_list_lengths = are_lists;
-  return std::make_unique<query_run<Result, Real, dim, Put, End>>(setup, sizes, in_stream, choice,
-                                                                  queries, put, end);
+  return start_query_in<Result>(setup, sizes, queries, choice, put, end);
 }
 
 /// A search for the nearest neighbors of the points of the tree, of which there are some.

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// The kernel of query() with nearest_to(): finds the k nearest of the points that a filter
+/// accepts, as nearest.cuh does for all points, and calls the callback for them.
+
+#include <cstdint>
+#include <ramify/spatial_tree/candidates.cuh>
+#include <ramify/spatial_tree/matches.cuh>
+#include <ramify/spatial_tree/nearest.cuh>
+#include <ramify/spatial_tree/query_call.cuh>
+#include <type_traits>
+
+namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
+
+/// The Accepts of a query with a filter: see accepts_others. The tree's arrays have elements beyond
+/// the last point if only the device has the number of points.
+template <class Real, int dim, class Filter>
+struct accepts_filtered {
+  const spatial_tree_view<Real, dim>& tree;
+  const Filter& filter;
+  std::uint32_t query;
+
+  [[nodiscard]] __device__ bool at(std::uint32_t position) const {
+    return position < tree.points_built() && filter(query, tree.ids[position]);
+  }
+};
+
+/// The filter and the callback of a search for neighbors, and its rows of candidates.
+template <class Real, class Filter, class Callback>
+struct neighbor_calls {
+  Filter filter;
+  Callback callback;
+  std::uint32_t* ids;
+  Real* distances2;
+};
+
+/// Calls the callback for the k nearest accepted points of each query. One thread for a query.
+template <class Real, int dim, class Metric, class Candidates, class Filter, class Callback>
+__global__ void visit_nearest(spatial_tree_view<Real, dim> tree, nearest_queries<Real, dim> batch,
+                              query_metric<Real, Metric> of_call,
+                              neighbor_calls<Real, Filter, Callback> of_matches,
+                              trace_ticket trace) {
+  const traced here(trace, __func__);
+  if (!of_call.applies()) return;
+  const auto own =
+      batch.of_thread(static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x);
+  if (!own.exists) return;
+  // 1. Find the neighbors, and write them to the row of the query.
+  constexpr unsigned max_k = Candidates::max_k;
+  const auto mine = batch.template query_of<(max_k > 0)>(tree, of_call.metric, own.index);
+  const auto query = static_cast<std::uint32_t>(own.index);
+  const accepts_filtered<Real, dim, Filter> accepts{tree, of_matches.filter, query};
+  Real limit = infinite<Real>;
+  if constexpr (max_k > 0) {
+    limit = bound_of_window<max_k>(tree, mine.metric, mine.query, mine.position, accepts, batch.k);
+  }
+  const neighbor_row<Real> row{of_matches.ids + mine.row, of_matches.distances2 + mine.row,
+                               batch.k};
+  Candidates candidates(row);
+  find_nearest(tree, mine.metric, mine.query, accepts, limit, candidates);
+  candidates.finish();
+  if constexpr (!std::is_same_v<Metric, plain_metric>) {
+    mine.metric.convert(row.distances2, batch.k, true);
+  }
+  // 2. Pass them to the callback.
+  match_calls<Real, Callback> calls(of_matches.callback, query);
+  calls.begin();
+  for (unsigned i = 0; i < batch.k && !calls.ends(); ++i) {
+    const neighbor<Real> next = row.get(i);
+    if (next.id == no_neighbor) break;
+    calls.found(next.id, next.distance2);
+  }
+  calls.end();
+}
+
+/// The search of a query_run for neighbors.
+template <class Real, int dim, class Filter, class Callback>
+struct neighbor_search {
+  unsigned k;
+  Filter filter;
+  Callback callback;
+
+  void operator()(query_call<Real, dim>& call) const {
+    call.with_metric([&]<class Metric>(const query_metric<Real, Metric>& metric) {
+      const neighbor_calls<Real, Filter, Callback> of_matches{filter, callback, call.memory().ids,
+                                                              call.memory().distances2};
+      call.run_neighbors(kernel_in<Metric>(), k, metric, of_matches);
+    });
+  }
+
+ private:
+  template <class Metric, class Candidates>
+  static constexpr auto kernel = visit_nearest<Real, dim, Metric, Candidates, Filter, Callback>;
+
+  /// Returns the kernel for k candidates. There are fewer kernels than for nearest(), because each
+  /// callback compiles them.
+  template <class Metric>
+  [[nodiscard]] auto kernel_in() const {
+    if constexpr (std::is_same_v<Metric, plain_metric>) {
+      if (k == 1) return kernel<Metric, candidate_list<Real, 1>>;
+      if (k > 8 && k <= 32) return kernel<Metric, candidate_list<Real, 32>>;
+    }
+    if (k <= 8) return kernel<Metric, candidate_list<Real, 8>>;
+    return kernel<Metric, candidate_heap<Real>>;
+  }
+};
+
+}  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD

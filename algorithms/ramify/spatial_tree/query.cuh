@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// query(): calls a function of the caller for each point that its queries find. Public:
+/// <ramify/spatial_tree.cuh> includes this header. predicates.cuh has the predicates.
+///
+///     // Adds the masses in boxes, without atomics.
+///     struct add_mass {
+///       const float* masses;
+///       float* sums;
+///       __device__ void operator()(const spatial_match<float>& m) const {
+///         sums[m.query] += masses[m.point];
+///       }
+///     };
+///     query(tree.view(), in_boxes(boxes, n), add_mass{masses, sums});
+///
+/// Callback   a struct of device functions, or a lambda, copied bit by bit to the kernel. It is
+///            called once for each match. One thread makes all calls of a query, one after the
+///            other, in the tree's order, so results of a query need no atomics. Different queries
+///            are called for at the same time.
+/// Early end  a callback that returns query_control::stop is not called again for this query.
+///            With query_control::proceed, or if it returns nothing, the query goes on.
+/// State      a callback may have a state for each query, which the thread keeps in registers:
+///
+///     struct count_matches {
+///       std::uint32_t* counts;
+///       __device__ std::uint32_t begin(std::uint32_t) const { return 0; }
+///       __device__ void operator()(std::uint32_t& count, const spatial_match<float>&) const {
+///         ++count;
+///       }
+///       __device__ void end(std::uint32_t q, std::uint32_t count) const { counts[q] = count; }
+///     };
+///
+///            begin() and end() are called once for each query, also for one without matches. A
+///            list of all matches takes two calls of query(): the first one counts, the second one
+///            writes to offsets[q], which a scan of the counts gives; or one call that writes to
+///            rows of fixed length.
+/// Options    those of other queries, except `squared`. Packets are for balls of one radius and for
+///            pairs. Regions have no periods.
+/// Stream     query_async() returns without waiting, and a graph can capture it, as radius_count()
+///            (queries.cuh: Queries, Tree, Stream, Memory, Graphs, Async, Errors). With
+///            query_scratch_bytes() bytes of environment::memory. nearest_to() needs more scratch
+///            memory than nearest(): a row of k indices and distances for each query.
+/// Errors     get() throws std::invalid_argument for a query with a NaN, or an infinity other than
+///            that of a box; then the callback is not called.
+/// Complexity O(log n + matches) per query for evenly distributed points and regions that are not
+///            long; O(n) in the worst case.
+
+#include <cstddef>
+#include <memory>
+#include <ramify/spatial_tree/config.hpp>
+#include <ramify/spatial_tree/matches.cuh>
+#include <ramify/spatial_tree/nearest_matches.cuh>
+#include <ramify/spatial_tree/predicates.cuh>
+#include <ramify/spatial_tree/query_run.cuh>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
+namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
+
+/// Which requirements the predicates of a query meet.
+template <class Real, int dim, class Predicates>
+struct predicate_types {
+  static constexpr bool are_predicates = requires(const Predicates& p) { element_count{p.n}; }
+  || std::is_same_v<Predicates, pairs_within>;
+  static constexpr bool suit_tree = [] {
+    if constexpr (requires { typename Predicates::tree_type; }) {
+      return std::is_same_v<typename Predicates::tree_type, spatial_tree_view<Real, dim>>;
+    } else {
+      return true;
+    }
+  }();
+  static constexpr bool are_valid = are_predicates && suit_tree;
+};
+
+/// Reports each requirement of query() that is not met by a sentence of the compiler.
+template <class Real, int dim, class Predicates, class Callback>
+struct checked_query : checked_callback<Real, Callback> {
+  using types = predicate_types<Real, dim, Predicates>;
+  static_assert(types::are_predicates,
+                "query: the second argument must be one of the predicates of predicates.cuh");
+  static_assert(types::suit_tree,
+                "query: the predicates must have the type of coordinates and the dimensions of the "
+                "tree");
+  static constexpr bool are_valid = types::are_valid && callback_types<Real, Callback>::are_valid;
+};
+
+template <class Real, int dim, class Predicates, class Callback>
+using run_of_query = std::conditional_t<predicate_types<Real, dim, Predicates>::are_valid &&
+                                            callback_types<Real, Callback>::are_valid,
+                                        async_run<run_report>, no_run>;
+
+/// Returns the number of queries.
+template <class Real, int dim, class Predicates>
+[[nodiscard]] element_count count_of(const Predicates& predicates,
+                                     const spatial_tree_view<Real, dim>& tree) {
+  if constexpr (std::is_same_v<Predicates, pairs_within>) {
+    return query_setup<Real, dim>::points_of(tree);
+  } else {
+    return predicates.n;
+  }
+}
+
+/// Returns the sizes of the memory of a query.
+template <class Predicates>
+[[nodiscard]] query_sizes sizes_of(const Predicates& predicates,
+                                   const spatial_query_options& options) {
+  query_sizes sizes = query_sizes::of_call(predicates.n.upper_bound, options);
+  if constexpr (requires { predicates.k; }) sizes.row = predicates.k;
+  sizes.has_anchors = requires { &Predicates::region; };
+  return sizes;
+}
+
+/// The scratch memory of a search for pairs.
+struct pairs_memory {
+  metric_decision* decision;
+
+  explicit pairs_memory(memory_layout& memory) : decision(memory.take<metric_decision>(1)) {}
+};
+
+/// A search for the pairs of points of a tree, of which there are some.
+template <class Real, int dim, class Callback>
+class pairs_run final : public memory_run<run_report, pairs_memory> {
+ public:
+  pairs_run(const query_setup<Real, dim>& setup, Real radius, const Callback& callback)
+      : memory_run<run_report, pairs_memory>(setup),
+        call_(this->choices, setup, metric_choice(setup.tree, setup.options.period, radius),
+              this->parts.decision) {
+    call_.with_metric([&]<class Metric>(const query_metric<Real, Metric>& metric) {
+      call_.run_pass_in(metric,
+                        pair_pass<Real, dim, Metric, Callback>{setup.tree, metric, callback});
+    });
+    this->complete_in_stream();
+  }
+
+ private:
+  run_report finish() override {
+    call_.require_memory();
+    if (call_.tree().built != nullptr) {
+      call_.check_tree(
+          read_back(this->parts.decision, call_.stream(), "reading the decision about the metric"));
+    }
+    return call_.finish(this->memory.scratch.size());
+  }
+
+  query_call<Real, dim> call_;
+};
+
+/// Starts a query for pairs.
+template <class Real, int dim, class Callback>
+async_run<run_report> start_search(const query_setup<Real, dim>& setup, const pairs_within& pairs,
+                                   const Callback& callback) {
+  const auto radius = static_cast<Real>(pairs.radius);
+  setup.check_radius(radius);
+  if (setup.n == 0) return run_without_work(setup, run_report{}, without_queries);
+  return std::make_unique<pairs_run<Real, dim, Callback>>(setup, radius, callback);
+}
+
+/// Starts a query for neighbors.
+template <class Real, int dim, class Filter, class Callback>
+async_run<run_report> start_search(const query_setup<Real, dim>& setup,
+                                   const nearest_to<Real, dim, Filter>& neighbors,
+                                   const Callback& callback) {
+  setup.check_row("k", neighbors.k);
+  setup.check_array(neighbors.queries, "queries");
+  if (setup.n == 0) return run_without_work(setup, run_report{}, without_queries);
+  return start_query_in<run_report>(
+      setup, sizes_of(neighbors, setup.options), neighbors.queries,
+      metric_choice(setup.tree, setup.options.period),
+      neighbor_search<Real, dim, Filter, Callback>{static_cast<unsigned>(neighbors.k),
+                                                   neighbors.filter, callback});
+}
+
+/// Starts a query in balls of one radius.
+template <class Real, int dim, class Callback>
+async_run<run_report> start_search(const query_setup<Real, dim>& setup,
+                                   const in_balls<Real, dim>& balls, const Callback& callback) {
+  setup.check_radius(balls.radius);
+  return start_query<run_report>(
+      setup, balls.centers, metric_choice(setup.tree, setup.options.period, balls.radius),
+      [callback, tree = setup.tree](auto& call) {
+        call.with_metric([&]<class Metric>(const query_metric<Real, Metric>& metric) {
+          call.run_pass_in(metric, match_pass<Real, dim, Metric, Callback>{tree, metric, callback});
+        });
+      });
+}
+
+/// Starts a query in regions.
+template <class Real, int dim, class Predicates, class Callback>
+async_run<run_report> start_search(const query_setup<Real, dim>& setup,
+                                   const Predicates& predicates, const Callback& callback) {
+  predicates.check(setup);
+  setup.refuse_periods("regions have no periods");
+  if (setup.n == 0) return run_without_work(setup, run_report{}, without_queries);
+  return start_query_in<run_report>(
+      setup, sizes_of(predicates, setup.options), static_cast<point<Real, dim>*>(nullptr),
+      metric_choice(setup.tree, setup.options.period),
+      region_search<Real, dim, Predicates, Callback>{predicates, callback});
+}
+
+}  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD
+
+namespace ramify::inline RAMIFY_BUILD {
+
+/// Returns the memory that query() needs if it is handed in, in bytes. Of the tree and of the
+/// predicates, only the types and the number of queries matter.
+/// \throws std::invalid_argument, cuda_error
+template <class Real, int dim, class Predicates>
+[[nodiscard]] std::size_t query_scratch_bytes(const spatial_tree_view<Real, dim>&,
+                                              const Predicates& predicates,
+                                              const spatial_query_options& options = {}) {
+  validate(options);
+  namespace internal = detail::spatial_tree;
+  if constexpr (std::is_same_v<Predicates, pairs_within>) {
+    return layout_bytes<internal::pairs_memory>();
+  } else {
+    return internal::sizes_of(predicates, options).template bytes<Real, dim>();
+  }
+}
+
+/// Starts to call `callback` once for each point of the tree that a query finds.
+/// \param predicates  what the queries find: see predicates.cuh
+/// \param callback    see Callback above
+/// \param env         its memory: query_scratch_bytes()
+/// \throws std::invalid_argument, unavailable, cuda_error
+template <class Real, int dim, class Predicates, class Callback>
+detail::spatial_tree::run_of_query<Real, dim, Predicates, Callback> query_async(
+    const spatial_tree_view<Real, dim>& tree, const Predicates& predicates,
+    const Callback& callback, const spatial_query_options& options, const environment& env = {}) {
+  namespace internal = detail::spatial_tree;
+  using setup_type = internal::query_setup<Real, dim>;
+  if constexpr (internal::checked_query<Real, dim, Predicates, Callback>::are_valid) {
+    const setup_type setup("query", tree, internal::count_of(predicates, tree), options, env);
+    return internal::start_search(setup, predicates, callback);
+  } else {
+    return {};
+  }
+}
+template <class Real, int dim, class Predicates, class Callback>
+auto query_async(const spatial_tree_view<Real, dim>& tree, const Predicates& predicates,
+                 const Callback& callback, const environment& env = {}) {
+  return query_async(tree, predicates, callback, spatial_query_options{}, env);
+}
+
+/// Calls `callback` once for each point of the tree that a query finds: query_async() and get().
+/// \throws std::invalid_argument, unavailable, cuda_error
+template <class Real, int dim, class Predicates, class Callback>
+auto query(const spatial_tree_view<Real, dim>& tree, const Predicates& predicates,
+           const Callback& callback, const spatial_query_options& options,
+           const environment& env = {}) {
+  return query_async(tree, predicates, callback, options, detail::waiting(env)).get();
+}
+template <class Real, int dim, class Predicates, class Callback>
+auto query(const spatial_tree_view<Real, dim>& tree, const Predicates& predicates,
+           const Callback& callback, const environment& env = {}) {
+  return query(tree, predicates, callback, spatial_query_options{}, env);
+}
+
+}  // namespace ramify::inline RAMIFY_BUILD

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// query() as a call: numbers on the device, trees before get(), streams, bad arguments.
+#include <boost/test/unit_test.hpp>
+#include <limits>
+#include <ramify/runtime/stream.cuh>
+#include <stdexcept>
+
+#include "counted_cloud.cuh"
+#include "exceptions.hpp"
+#include "match_lists.cuh"
+#include "spatial_types.hpp"
+
+namespace tests::matches {
+
+using ramify::completion;
+using tests::cloud;
+using tests::names;
+
+BOOST_AUTO_TEST_SUITE(spatial_query_calls)
+
+// A graph captures the query on a GPU, and each launch reads the number of queries again.
+BOOST_AUTO_TEST_CASE(each_number_of_queries) {
+  constexpr std::size_t most = 100;
+  const auto points = tests::make_cloud<float, 3>(cloud::filled_box, 200, 1);
+  tests::queries::counted_cloud<tests::f3> asked(most);
+  const scene<tests::f3> s(points, asked.first(most));
+  const auto view = s.tree.view();
+  const auto expect = [&](const auto& predicates_of) {
+    const auto counted = predicates_of(asked.count());
+    const ramify::device_buffer<std::byte> memory(ramify::query_scratch_bytes(view, counted),
+                                                  nullptr);
+    tests::replay(
+        asked.number, tests::ten_counts(most), [&](std::size_t n) { asked.prepare(n); },
+        [&](cudaStream_t stream) {
+          return query_async(view, counted, s.calls.callback(),
+                             {.stream = stream, .memory = memory});
+        },
+        [&](std::size_t n, auto& run) {
+          (void)run.get();
+          const auto found = s.calls.take();
+          BOOST_TEST((found == s.run(predicates_of(n))));
+          if (n == most / 2) BOOST_TEST((found != s.run(predicates_of(n - 1))));
+        });
+    tests::check_exceeding_counts(most, "query", [&](const ramify::device_count& n) {
+      (void)query_async(view, predicates_of(n), s.calls.callback()).get();
+    });
+    BOOST_TEST(s.calls.take().empty());
+  };
+  const auto radii = tests::upload(std::vector<float>(most, 0.3f));
+  using count = ramify::detail::element_count;
+  expect([&](const count& n) { return ramify::in_balls(asked.data(), n, 0.3f); });
+  expect([&](const count& n) { return ramify::in_balls_of(asked.data(), radii.data(), n); });
+  expect([&](const count& n) { return ramify::nearest_to(asked.data(), n, 4, even_sum{}); });
+}
+
+// Queries among the points of a tree that the host has not read.
+BOOST_AUTO_TEST_CASE(before_get_of_the_build) {
+  constexpr std::size_t most = 150;
+  tests::queries::counted_cloud<tests::f3> cloud_of(most);
+  cloud_of.prepare(100);
+  const scene<tests::f3> s(cloud_of.first(100), cloud_of.first(100));
+  const ramify::device_buffer<std::byte> memory(ramify::spatial_tree_scratch_bytes<float, 3>(most),
+                                                nullptr);
+  const auto radii = tests::upload(std::vector<float>(most, 0.3f));
+  const auto expect = [&](const auto& predicates) {
+    auto build = ramify::spatial_tree_async(cloud_of.data(), cloud_of.count(), {.memory = memory});
+    const auto view = ramify::spatial_tree_view_in<float, 3>(memory, most);
+    auto run = query_async(view, predicates, s.calls.callback());
+    const auto found = s.calls.take();  // before get()
+    (void)build.get();
+    (void)run.get();
+    BOOST_TEST((found == s.run(predicates)));
+    BOOST_TEST(!found.empty());
+
+    cloud_of.number.write(120);  // twenty points are not finite
+    auto fails = ramify::spatial_tree_async(cloud_of.data(), cloud_of.count(), {.memory = memory});
+    auto of_none = query_async(view, predicates, s.calls.callback());
+    BOOST_CHECK_THROW((void)fails.get(), std::invalid_argument);
+    BOOST_CHECK_EXCEPTION((void)of_none.get(), std::logic_error,
+                          names("query: the build of the tree was not complete"));
+    BOOST_TEST(s.calls.take().empty());
+    cloud_of.number.write(100);
+  };
+  expect(ramify::in_balls(s.asked_on_device.data(), s.n(), 0.3f));
+  expect(ramify::in_balls_of(s.asked_on_device.data(), radii.data(), s.n()));
+  expect(ramify::nearest_to(s.asked_on_device.data(), s.n(), 4, even_sum{}));
+  expect(ramify::pairs_within{0.3f});
+}
+
+BOOST_AUTO_TEST_CASE(results_in_the_order_of_a_stream) {
+  const auto points = tests::make_cloud<float, 3>(cloud::filled_box, 150, 1);
+  const scene<tests::f3> s(points, points);
+  const ramify::in_balls balls(s.asked_on_device.data(), s.n(), 0.3f);
+  const auto expected = s.run(balls);
+  const ramify::host_stream stream;
+  auto run = query_async(s.tree.view(), balls, s.calls.callback(), {.stream = stream});
+  BOOST_TEST((s.calls.take(stream.get()) == expected));
+  BOOST_TEST(run.get().host_grids > 0u);
+  BOOST_CHECK_THROW((void)run.get(), std::logic_error);
+
+  // With completion::by_get, get() launches the search.
+  auto later = query_async(s.tree.view(), balls, s.calls.callback(),
+                           {.stream = stream, .completion = completion::by_get});
+  BOOST_TEST(s.calls.take(stream.get()).empty());
+  (void)later.get();
+  BOOST_TEST((s.calls.take(stream.get()) == expected));
+}
+
+BOOST_AUTO_TEST_CASE(bad_arguments_are_named_before_any_call) {
+  const auto points = tests::make_cloud<float, 3>(cloud::filled_box, 100, 7);
+  auto queries = points;
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  queries[42][2] = nan;
+  queries[43][0] = std::numeric_limits<float>::infinity();
+  const scene<tests::f3> s(points, queries);
+  const auto* bad = s.asked_on_device.data();
+  const auto* good = s.on_device.data();
+  std::vector<ramify::box<float, 3>> with_nan(s.n());
+  with_nan[42].upper.x[1] = nan;
+  const auto boxes = tests::upload(with_nan);
+  const auto radii = tests::upload(std::vector<float>(s.n(), 1));
+  const ramify::point<float, 3>* none = nullptr;
+  const auto expect = [&](const auto& predicates, const char* what,
+                          const spatial_query_options& options = {}) {
+    for (const completion when : {completion::in_stream, completion::by_get}) {
+      BOOST_CHECK_EXCEPTION((void)query_async(s.tree.view(), predicates, s.calls.callback(),
+                                              options, {.completion = when})
+                                .get(),
+                            std::invalid_argument, names(what));
+    }
+    BOOST_TEST(s.calls.take().empty());
+  };
+  const std::size_t n = s.n();
+  const char* of_query = "query: queries[42] has a coordinate that is NaN or infinite";
+  expect(ramify::in_balls(bad, n, 1), of_query);
+  expect(ramify::in_balls_of(bad, radii.data(), n), of_query);
+  expect(ramify::in_boxes(boxes.data(), n), of_query);
+  expect(ramify::near_segments(bad, good, n, 1), of_query);
+  expect(ramify::near_segments(good, bad, n, 1), of_query);
+  expect(ramify::near_rays(bad, good, n, 1), of_query);
+  expect(ramify::near_rays(good, bad, n, 1), of_query);
+  expect(ramify::nearest_to(bad, n, 4, even_sum{}), of_query);
+
+  expect(ramify::in_balls(good, n, -1), "query: radius is -1");
+  expect(ramify::in_balls(good, n, nan), "query: radius is nan");
+  expect(ramify::near_segments(good, good, n, nan), "query: radius is nan");
+  expect(ramify::near_rays(good, good, n, -1), "query: radius is -1");
+  expect(ramify::pairs_within{nan}, "query: radius is nan");
+  expect(ramify::nearest_to(good, n, 0, even_sum{}), "query: k is 0");
+  expect(ramify::in_balls(none, n, 1), "query: queries is null");
+  expect(ramify::in_balls_of(good, static_cast<const float*>(nullptr), n), "query: radii is null");
+  expect(ramify::near_segments(good, none, n, 1), "query: to is null");
+  expect(ramify::near_rays(good, none, n, 1), "query: directions is null");
+  expect(ramify::nearest_to(none, n, 1, even_sum{}), "query: queries is null");
+  expect(ramify::in_boxes(boxes.data(), n), "query: options.period must be 0",
+         {.period = {9, 9, 9}});
+
+  // Calls without queries.
+  BOOST_TEST(s.run(ramify::in_balls(none, 0, 1)).empty());
+  BOOST_TEST(s.run(ramify::near_rays(none, none, 0, 1)).empty());
+  BOOST_TEST(s.run(ramify::nearest_to(none, 0, 1, even_sum{})).empty());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace tests::matches
