@@ -80,6 +80,7 @@
 #include <ramify/spatial_tree/config.hpp>
 #include <ramify/spatial_tree/queries.cuh>
 #include <ramify/spatial_tree/query.cuh>
+#include <ramify/spatial_tree/query_lists.cuh>
 #include <ramify/spatial_tree/reduce_bottom_up.cuh>
 #include <stdexcept>
 #include <string>

@@ -155,6 +155,9 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_named_before_any_call) {
   expect(ramify::in_boxes(boxes.data(), n), "query: options.period must be 0",
          {.period = {9, 9, 9}});
 
+  const tests::device_number<> number(10);
+  BOOST_CHECK_EXCEPTION((void)query_list(s.tree.view(), ramify::in_balls(good, number.up_to(n), 1)),
+                        std::invalid_argument, names("query_list: n must be a number of the host"));
   // Calls without queries.
   BOOST_TEST(s.run(ramify::in_balls(none, 0, 1)).empty());
   BOOST_TEST(s.run(ramify::near_rays(none, none, 0, 1)).empty());

@@ -255,6 +255,36 @@ BOOST_AUTO_TEST_CASE(a_callback_ends_its_query) {
   }
 }
 
+// The lists of balls are those of radius_list().
+BOOST_AUTO_TEST_CASE(lists) {
+  const auto points = tests::make_cloud<float, 3>(cloud::duplicates, 200, 5);
+  const scene<tests::f3> s(points, tests::queries_near(points, 80, 16));
+  const auto view = s.tree.view();
+  const auto* queries = s.asked_on_device.data();
+  const auto expected = radius_list(view, queries, s.n(), 0.5f);
+  const auto found = query_list(view, ramify::in_balls(queries, s.n(), 0.5f));
+  BOOST_TEST((tests::download(found.offsets) == tests::download(expected.offsets)));
+  BOOST_TEST((tests::download(found.ids) == tests::download(expected.ids)));
+  BOOST_TEST(found.report.host_grids > 0u);
+
+  // Each pair is in one list.
+  const auto pairs = query_list(view, ramify::pairs_within{0.5f});
+  const auto offsets = tests::download(pairs.offsets);
+  const auto ids = tests::download(pairs.ids);
+  match_list<float> listed;
+  for (std::uint32_t a = 0; a + 1 < offsets.size(); ++a) {
+    for (std::uint64_t i = offsets[a]; i < offsets[a + 1]; ++i) listed.emplace_back(a, ids[i], 0.f);
+  }
+  auto matches = s.run(ramify::pairs_within{0.5f});
+  for (auto& m : matches) std::get<2>(m) = 0;
+  std::sort(listed.begin(), listed.end());
+  BOOST_TEST((listed == matches));
+
+  const auto none = query_list(view, ramify::in_balls(queries, 0, 1));
+  BOOST_TEST((tests::download(none.offsets) == std::vector<std::uint64_t>{0}));
+  BOOST_TEST(none.ids.size() == 0u);
+}
+
 // Balls of any magnitude and in periodic boxes are those of radius_count(); the distances are in
 // the caller's unit.
 BOOST_AUTO_TEST_CASE(any_magnitude_and_periods) {

@@ -23,19 +23,18 @@
 ///            With query_control::proceed, or if it returns nothing, the query goes on.
 /// State      a callback may have a state for each query, which the thread keeps in registers:
 ///
-///     struct count_matches {
-///       std::uint32_t* counts;
-///       __device__ std::uint32_t begin(std::uint32_t) const { return 0; }
-///       __device__ void operator()(std::uint32_t& count, const spatial_match<float>&) const {
-///         ++count;
+///     struct mass_in_region {
+///       const float* masses;
+///       float* sums;
+///       __device__ float begin(std::uint32_t) const { return 0; }
+///       __device__ void operator()(float& sum, const spatial_match<float>& m) const {
+///         sum += masses[m.point];
 ///       }
-///       __device__ void end(std::uint32_t q, std::uint32_t count) const { counts[q] = count; }
+///       __device__ void end(std::uint32_t query, float sum) const { sums[query] = sum; }
 ///     };
 ///
-///            begin() and end() are called once for each query, also for one without matches. A
-///            list of all matches takes two calls of query(): the first one counts, the second one
-///            writes to offsets[q], which a scan of the counts gives; or one call that writes to
-///            rows of fixed length.
+///            begin() and end() are called once for each query, also for one without matches; end()
+///            is optional. query_lists.cuh has count_matches, list_matches and query_list().
 /// Options    those of other queries, except `squared`. Packets are for balls of one radius and for
 ///            pairs. Regions have no periods.
 /// Stream     query_async() returns without waiting, and a graph can capture it, as radius_count()

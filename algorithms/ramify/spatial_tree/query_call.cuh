@@ -60,6 +60,10 @@ struct query_setup : run_setup {
     if (tree.built != nullptr) fail("the build of the tree may be incomplete: call get() first");
   }
 
+  /// Requires a number of queries that the host has.
+  void require_number() const {
+    if (count.on_device()) fail("n must be a number of the host");
+  }
   /// Requires options without periods. `reason` ends the message.
   void refuse_periods(const char* reason) const {
     if (options.period != periods{}) fail(std::string("options.period must be 0: ") + reason);

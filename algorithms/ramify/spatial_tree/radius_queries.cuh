@@ -67,6 +67,27 @@ struct device_neighbor_lists {
   run_report report;
 };
 
+}  // namespace ramify::inline RAMIFY_BUILD
+
+namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
+
+/// Allocates lists of these lengths, of which there is one element more than lists. Waits for the
+/// stream. \throws cuda_error
+template <class = void>
+void allocate_lists(std::uint32_t* lengths, std::size_t n, cudaStream_t stream,
+                    device_neighbor_lists& lists) {
+  // Each list begins where the one before it ends.
+  clear_memory(lengths + n, 1, stream, "writing the end of the counts");
+  lists.offsets = device_buffer<std::uint64_t>(n + 1, stream);
+  scan_counts(lengths, n + 1, lists.offsets.data(), stream);
+  lists.ids = device_buffer<std::uint32_t>(
+      read_back(lists.offsets.data() + n, stream, "reading the length of lists"), stream);
+}
+
+}  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD
+
+namespace ramify::inline RAMIFY_BUILD {
+
 /// Lists the points in the ball around each query, in the tree's order: by Morton code, then by id.
 /// A first pass counts the points; the lists are then allocated from the stream-ordered pool. Only
 /// the device has their sizes, so the call waits for the stream, and a graph cannot capture it.
@@ -92,14 +113,8 @@ async_run<device_neighbor_lists> radius_list_async(const spatial_tree_view<Real,
     throw unavailable("radius_list: a graph cannot capture lists, whose memory get() allocates");
   }
   const auto write_lists = [](auto& call, device_neighbor_lists& lists) {
-    // 2. Each list begins where the one before it ends.
-    std::uint32_t* lengths = call.memory().list_lengths;
-    clear_memory(lengths + call.n(), 1, call.stream(), "writing the end of the counts");
-    lists.offsets = device_buffer<std::uint64_t>(call.n() + 1, call.stream());
-    detail::scan_counts(lengths, call.n() + 1, lists.offsets.data(), call.stream());
-    lists.ids = device_buffer<std::uint32_t>(
-        read_back(lists.offsets.data() + call.n(), call.stream(), "reading the length of lists"),
-        call.stream());
+    // 2. Allocate the lists.
+    internal::allocate_lists(call.memory().list_lengths, call.n(), call.stream(), lists);
     // 3. Write the lists.
     if (lists.ids.size() == 0) return;
     call.run_pass(internal::list_pass{call.tree().ids, lists.offsets.data(), lists.ids.data()});
