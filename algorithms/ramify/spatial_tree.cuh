@@ -78,6 +78,7 @@
 #include <ramify/spatial_tree/build_run.cuh>
 #include <ramify/spatial_tree/clusters.cuh>
 #include <ramify/spatial_tree/config.hpp>
+#include <ramify/spatial_tree/point_traits.cuh>
 #include <ramify/spatial_tree/queries.cuh>
 #include <ramify/spatial_tree/query.cuh>
 #include <ramify/spatial_tree/query_lists.cuh>
@@ -165,6 +166,27 @@ spatial_tree<Real, dim>::spatial_tree(const point<Real, dim>* points,
                                       const spatial_tree_options& options, const environment& env)
     : spatial_tree(
           detail::spatial_tree::start_build(points, n, options, detail::waiting(env), true).get()) {
+}
+
+/// Builds the tree over n objects of the caller's type, with point_traits: copy_positions() and the
+/// constructor of spatial_tree. Waits for the stream. Scratch: a point for each object more than
+/// the constructor, from the stream-ordered pool.
+/// \param objects  n objects in device, managed or pinned memory, which are only read
+/// \param n        a number, or a device_count
+/// \param env      as for the constructor
+/// \throws std::invalid_argument, std::length_error, unavailable, cuda_error, device_launch_error
+template <class T>
+auto spatial_tree_of(const T* objects, const detail::element_count& n,
+                     const spatial_tree_options& options, const environment& env = {}) {
+  const auto stream = env.stream.as<cudaStream_t>();
+  const device_buffer<position_of<T>> positions(n.upper_bound, stream);
+  copy_positions(objects, n, positions.data(), stream);
+  return spatial_tree(static_cast<const position_of<T>*>(positions.data()), n, options, env);
+}
+template <class T>
+auto spatial_tree_of(const T* objects, const detail::element_count& n,
+                     const environment& env = {}) {
+  return spatial_tree_of(objects, n, spatial_tree_options{}, env);
 }
 
 /// Starts to build the tree over n points. Work that enters the stream after the call sees the

@@ -16,7 +16,59 @@ using ramify::completion;
 using tests::cloud;
 using tests::names;
 
+namespace {
+
+/// A point of the caller's type, whose coordinates are not in order.
+struct particle {
+  double mass;
+  float z;
+  short charge;
+  float x, y;
+};
+
+}  // namespace
+
+}  // namespace tests::matches
+
+template <>
+struct ramify::point_traits<tests::matches::particle> {
+  using real = float;
+  static constexpr int dim = 3;
+  __device__ static float coordinate(const tests::matches::particle& p, int axis) {
+    return axis == 0 ? p.x : axis == 1 ? p.y : p.z;
+  }
+};
+
+namespace tests::matches {
+
 BOOST_AUTO_TEST_SUITE(spatial_query_calls)
+
+BOOST_AUTO_TEST_CASE(points_of_the_callers_type) {
+  constexpr std::size_t n = 300;
+  const auto points = tests::make_cloud<float, 3>(cloud::filled_box, n, 1);
+  std::vector<particle> particles;
+  for (const auto& [x, y, z] : points) particles.push_back({1, z, 1, x, y});
+  const auto on_device = tests::upload(particles);
+  const auto expected = tests::build_tree<float, 3>(points, tests::many_grids());
+  const auto build = [&](const ramify::detail::element_count& count) {
+    return tests::download_tree(
+        ramify::spatial_tree_of(on_device.data(), count, tests::many_grids()));
+  };
+  BOOST_TEST(same_tree(build(n), expected));
+  const tests::device_number<> number(n);
+  BOOST_TEST(same_tree(build(number.up_to(n)), expected));
+  BOOST_TEST(!same_tree(build(n - 1), expected));  // negative control
+  BOOST_TEST(ramify::spatial_tree_of(on_device.data(), 0).view().point_count == 0u);
+  tests::check_exceeding_counts(n, "spatial_tree", [&](const ramify::device_count& count) {
+    (void)ramify::spatial_tree_of(on_device.data(), count);
+  });
+  BOOST_CHECK_EXCEPTION((void)ramify::spatial_tree_of(static_cast<const particle*>(nullptr), 1),
+                        std::invalid_argument, names("copy_positions: objects is null"));
+  particles[42].y = std::numeric_limits<float>::quiet_NaN();
+  const auto with_nan = tests::upload(particles);
+  BOOST_CHECK_EXCEPTION((void)ramify::spatial_tree_of(with_nan.data(), n), std::invalid_argument,
+                        names("points[42] has a coordinate"));
+}
 
 // A graph captures the query on a GPU, and each launch reads the number of queries again.
 BOOST_AUTO_TEST_CASE(each_number_of_queries) {
