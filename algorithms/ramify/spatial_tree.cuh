@@ -4,11 +4,12 @@
 /// \file
 /// spatial_tree for CUDA code: a quadtree or octree with tight boxes over points in device memory.
 ///
-///     const ramify::spatial_tree tree(points, n);            // point<float, 3>* in device memory
+///     ramify::spatial_tree tree(points, n);                  // point<float, 3>* in device memory
 ///     radius_count(tree.view(), queries, m, radius, counts);           // spatial_tree/queries.cuh
 ///     query(tree.view(), in_boxes(boxes, m), callback);      // spatial_tree/query.cuh
 ///     find_clusters(tree.view(), radius, labels);            // spatial_tree/clusters.cuh
 ///     kernel<<<...>>>(tree.view());                          // or a kernel of the caller
+///     tree.refit(moved);                                     // the points have moved
 ///     std::cout << tree.report();
 ///
 ///     auto run = ramify::spatial_tree_async(points, n, {.stream = stream});   // does not wait
@@ -83,6 +84,7 @@
 #include <ramify/spatial_tree/query.cuh>
 #include <ramify/spatial_tree/query_lists.cuh>
 #include <ramify/spatial_tree/reduce_bottom_up.cuh>
+#include <ramify/spatial_tree/refit.cuh>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -119,6 +121,21 @@ class spatial_tree {
   /// Returns the argument for kernels and queries. It is valid as long as this object lives, or, if
   /// memory was handed in, as long as this memory exists.
   [[nodiscard]] spatial_tree_view<Real, dim> view() const { return built_.view; }
+
+  /// Moves all points: the nodes keep their points, and get the boxes of the new positions. Queries
+  /// have the results that a new tree has, except that "the tree's order" is that of the build. The
+  /// more points have moved apart, the more boxes overlap, and the longer queries take: then build
+  /// the tree again. Waits for the check of the positions; the other grids are ordered in the
+  /// stream, as are later queries in it. Other streams must not use the tree at the same time.
+  /// Views that view() has returned before may only be used by kernels of the caller.
+  /// \param positions  a position for each point, in the caller's order, in device, managed or
+  ///                   pinned memory; they must not overlap the tree
+  /// \param env        its stream and its trace are used. Scratch: 4 bytes per node and at most
+  ///                   64 KB, from the stream-ordered pool
+  /// Complexity: O(points + nodes), without a sort.
+  /// \throws std::invalid_argument, which names the first position that is not finite, before
+  ///         anything is changed; unavailable while the stream is being captured; cuda_error
+  void refit(const point<Real, dim>* positions, const environment& env = {});
 
   /// Returns the report of the build.
   [[nodiscard]] const spatial_tree_report& report() const { return built_.report; }
@@ -187,6 +204,24 @@ template <class T>
 auto spatial_tree_of(const T* objects, const detail::element_count& n,
                      const environment& env = {}) {
   return spatial_tree_of(objects, n, spatial_tree_options{}, env);
+}
+
+template <class Real, int dim>
+void spatial_tree<Real, dim>::refit(const point<Real, dim>* positions, const environment& env) {
+  const detail::run_setup setup("refit", env);
+  if (setup.captured) {
+    throw unavailable(
+        "refit: a graph cannot capture it, because the host reads the positions' box");
+  }
+  auto& view = built_.view;
+  if (view.point_count == 0) return;
+  check_device_access(positions, "refit: positions");
+  detail::trace_recorder recorder(setup.trace, setup.stream);
+  const auto found =
+      detail::spatial_tree::refit_tree(view, positions, setup.stream, recorder.ticket());
+  view.bounds = found.bounds;
+  view.least_nonzero = found.least_nonzero;
+  recorder.read();
 }
 
 /// Starts to build the tree over n points. Work that enters the stream after the call sees the

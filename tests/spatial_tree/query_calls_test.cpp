@@ -70,6 +70,63 @@ BOOST_AUTO_TEST_CASE(points_of_the_callers_type) {
                         names("points[42] has a coordinate"));
 }
 
+/// Returns whether queries of a tree are those of a new tree over the same points.
+bool finds_as_new_tree(const ramify::spatial_tree<float, 3>& tree,
+                       const tests::point_list<float, 3>& points) {
+  using namespace tests::queries;
+  const search<tests::f3> fresh(points, points, 0.3f, {});
+  const auto expected = fresh.arrays();
+  (void)fresh.run_waiting(expected);
+  const auto found = fresh.arrays();
+  const auto view = tree.view();
+  const auto* asked = fresh.queries.data();
+  (void)radius_count(view, asked, points.size(), 0.3f, found.counts.data());
+  (void)nearest(view, asked, points.size(), k, found.ids.data(), found.distances2.data());
+  (void)all_nearest_neighbors(view, k, true, found.own_ids.data(), found.own_distances2.data());
+  (void)find_clusters(view, 0.3f, found.labels.data(), 3);
+  const results a(found, nullptr);
+  const results b(expected, nullptr);
+  return a.counts == b.counts && a.ids == b.ids && a.distances2 == b.distances2 &&
+         a.own_ids == b.own_ids && a.own_distances2 == b.own_distances2 && a.labels == b.labels;
+}
+
+BOOST_AUTO_TEST_CASE(a_refit_tree_has_the_queries_of_a_new_tree) {
+  constexpr std::size_t n = 300;
+  for (const cloud before : {cloud::filled_box, cloud::duplicates}) {
+    const auto points = tests::make_cloud<float, 3>(before, n, 1);
+    const auto on_device = tests::upload_points<float, 3>(points);
+    ramify::spatial_tree<float, 3> tree(on_device.data(), n, tests::many_grids());
+    // Also to equal positions, of which the tree does not have the least index first.
+    for (const cloud after : {cloud::hollow_sphere, cloud::duplicates, cloud::all_equal}) {
+      auto moved = tests::make_cloud<float, 3>(after, n, 2);
+      if (after == cloud::all_equal) {
+        for (float& x : moved[7]) x += 5;
+      }
+      const auto to = tests::upload_points<float, 3>(moved);
+      const ramify::host_stream stream;
+      ramify::check(cudaDeviceSynchronize(), "waiting for the positions");
+      tree.refit(to.data(), {.stream = stream});
+      ramify::check(cudaStreamSynchronize(stream.get()), "waiting for the tree");
+      BOOST_TEST_CONTEXT(before << " to " << after) {
+        BOOST_TEST(finds_as_new_tree(tree, moved));
+        BOOST_TEST(!finds_as_new_tree(tree, points));  // negative control
+      }
+    }
+    auto with_nan = points;
+    with_nan[42][1] = std::numeric_limits<float>::quiet_NaN();
+    const auto bad = tests::upload_points<float, 3>(with_nan);
+    BOOST_CHECK_EXCEPTION(tree.refit(bad.data()), std::invalid_argument,
+                          names("refit: positions[42] has a coordinate"));
+    BOOST_CHECK_EXCEPTION(tree.refit(nullptr), std::invalid_argument,
+                          names("refit: positions is null"));
+    tree.refit(on_device.data());
+    BOOST_TEST(finds_as_new_tree(tree, points));
+  }
+  ramify::spatial_tree<float, 3> empty;
+  empty.refit(nullptr);
+  BOOST_TEST(empty.view().point_count == 0u);
+}
+
 // A graph captures the query on a GPU, and each launch reads the number of queries again.
 BOOST_AUTO_TEST_CASE(each_number_of_queries) {
   constexpr std::size_t most = 100;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // query(): each predicate calls the callback once for each match, as brute force finds them.
-#include <boost/test/data/monomorphic.hpp>
-#include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 #include <limits>
 #include <tuple>
@@ -10,8 +8,6 @@
 #include "match_lists.cuh"
 #include "schedules.hpp"
 #include "spatial_types.hpp"
-
-namespace data = boost::unit_test::data;
 
 namespace tests::matches {
 namespace {
