@@ -82,6 +82,8 @@ distributed_traverse_result<Value> distributed_traverse(communicator& comm, cons
                                                         const environment& env = {}) {
   namespace family = detail::distributed_traverse;
   static_assert(detail::traverse::checked_types<Node, Expand, Visit, Reduce, Value>::are_valid);
+  static_assert(!detail::traverse::result_of_visit<Node, Visit>::may_end,
+                "distributed_traverse: a visit may not end the traversal; let it return Value");
   using traversal = detail::traverse::limited_traversal<Node, Expand, Visit, Reduce, Value>;
   shared_settings settings("distributed_traverse");
   settings.add("distributed_traverse: the size of a node", sizeof(Node));

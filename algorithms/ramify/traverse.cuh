@@ -17,7 +17,10 @@
 /// Compiled by nvcc, it runs on the GPU: with grids that launch grids if -rdc=true is given, else
 /// on the flat route. Compiled by a C++ compiler, it runs on the CPU executor.
 ///
-/// Node       trivially copyable, default-constructible, at most 760 bytes.
+/// Root       a node, or tree_roots: the roots of several trees (traverse/roots.cuh). The result is
+///            then the reduction over all nodes of all trees.
+/// Node       trivially copyable, default-constructible, at most 760 bytes; 752 below
+///            tree_roots.
 /// expand     degree(node): the number of children, fewer than 2^32. child(node, i): child number
 ///            i, 0 <= i < degree. degree is called once for a node and child once for each i, by
 ///            any thread, in any order, so both must be pure functions. If Expand has a static
@@ -31,6 +34,10 @@
 ///            shared_memory, it is called as visit(node, degree, shared). `shared` is an object of
 ///            that type in shared memory, of at most 45 KB, which nothing initializes. All visits
 ///            of a block get the same object, also those that run concurrently.
+/// Early end  If visit returns visited<Value>, a value and a flag, a visit whose flag is set ends
+///            the traversal: nodes that have not been visited by then are dropped, and the report
+///            states `ended_early`. The value is the reduction over the nodes that were visited,
+///            which differ from run to run. The visit must be a functor, not a __device__ lambda.
 /// reduce     reduce(Value, Value) -> Value: associative and commutative, with `identity`. Value is
 ///            the type of `identity`, trivially copyable. If it is a number type that cannot hold
 ///            the results of visit and reduce, a static_assert refuses the call. Floating-point
@@ -67,13 +74,16 @@
 #include <ramify/runtime/detail/requirements.hpp>
 
 #include <cstddef>
+#include <memory>
 #include <ramify/runtime/detail/started_run.cuh>
 #include <ramify/traverse/argument_types.cuh>
 #include <ramify/traverse/calls.cuh>
 #include <ramify/traverse/config.hpp>
+#include <ramify/traverse/roots.cuh>
 #include <ramify/traverse/task_per_node_run.cuh>
 #include <ramify/traverse/work_sharing_run.cuh>
 #include <type_traits>
+#include <utility>
 
 namespace ramify::detail::traverse::inline RAMIFY_BUILD {
 
@@ -93,7 +103,8 @@ auto with_strategy(const Options& options, const Call& call) {
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// Starts visiting all nodes of the tree with this root. The functors are copied.
+/// Starts visiting all nodes of the tree with this root, or of several trees. The functors are
+/// copied.
 ///
 /// Returns without waiting. The one exception is the first call with work_sharing and the automatic
 /// route on a GPU, which may measure launch costs (see choose_route()). Work that enters the stream
@@ -111,67 +122,73 @@ namespace ramify::inline RAMIFY_BUILD {
 ///
 /// \param env  its memory: traverse_scratch_bytes()
 /// \throws std::invalid_argument, unavailable, cuda_error
-template <class Node, class Expand, class Visit, class Reduce, class Value,
+template <class Root, class Expand, class Visit, class Reduce, class Value,
           class Options = traverse_options>
-detail::run_if<detail::traverse::argument_types<Node, Expand, Visit, Reduce, Value>,
+detail::run_if<typename detail::traverse::call_form<Root, Expand, Visit, Reduce, Value>::types,
                async_run<traverse_result<Value>>>
-traverse_async(const Node& root, const Expand& expand, const Visit& visit, const Reduce& reduce,
+traverse_async(const Root& root, const Expand& expand, const Visit& visit, const Reduce& reduce,
                const Value& identity, const std::type_identity_t<Options>& options,
                const environment& env = {}) {
-  if constexpr (detail::traverse::checked_types<Node, Expand, Visit, Reduce, Value>::are_valid) {
-    using traversal = detail::traverse::traversal<Node, Expand, Visit, Reduce, Value>;
+  using form = detail::traverse::call_form<Root, Expand, Visit, Reduce, Value>;
+  if constexpr (form::checked::are_valid) {
     validate(options);
     detail::run_setup setup("traverse", env);
-    return detail::traverse::with_strategy<traversal>(options, [&]<class Run>(const Run*) {
-      return Run::start(setup, options, root, {expand, visit, reduce, identity});
-    });
+    std::shared_ptr<const void> copy;  // of roots in host memory, until the run ends
+    const auto& given = detail::traverse::roots_on_device(setup, root, copy);
+    return detail::traverse::with_strategy<typename form::traversal>(
+        options, [&]<class Run>(const Run*) {
+          return Run::start(setup, options, form::root(given),
+                            form::tree(given, expand, visit, reduce, identity), std::move(copy));
+        });
   }
 }
-template <class Node, class Expand, class Visit, class Reduce, class Value>
-auto traverse_async(const Node& root, const Expand& expand, const Visit& visit,
+template <class Root, class Expand, class Visit, class Reduce, class Value>
+auto traverse_async(const Root& root, const Expand& expand, const Visit& visit,
                     const Reduce& reduce, const Value& identity, const environment& env = {}) {
-  return traverse_async<Node, Expand, Visit, Reduce, Value, detail::default_of<traverse_options>>(
+  return traverse_async<Root, Expand, Visit, Reduce, Value, detail::default_of<traverse_options>>(
       root, expand, visit, reduce, identity, {}, env);
 }
 
-/// Visits all nodes of the tree with this root, waits for the traversal, and returns the reduction:
-/// traverse_async() and get(). O(nodes) work, at least one sequential step for each level.
+/// Visits all nodes of the tree with this root, or of several trees, waits for the traversal, and
+/// returns the reduction: traverse_async() and get(). O(nodes) work, at least one sequential step for
+/// each level.
 ///
 /// \param env  its memory: traverse_scratch_bytes()
 /// \throws std::invalid_argument, std::length_error, unavailable, cuda_error, device_launch_error
-template <class Node, class Expand, class Visit, class Reduce, class Value,
+template <class Root, class Expand, class Visit, class Reduce, class Value,
           class Options = traverse_options>
-traverse_result<Value> traverse(const Node& root, const Expand& expand, const Visit& visit,
+traverse_result<Value> traverse(const Root& root, const Expand& expand, const Visit& visit,
                                 const Reduce& reduce, const Value& identity,
                                 const std::type_identity_t<Options>& options,
                                 const environment& env = {}) {
-  if constexpr (detail::traverse::checked_types<Node, Expand, Visit, Reduce, Value>::are_valid) {
-    return traverse_async<Node, Expand, Visit, Reduce, Value, Options>(
+  using form = detail::traverse::call_form<Root, Expand, Visit, Reduce, Value>;
+  if constexpr (form::checked::are_valid) {
+    return traverse_async<Root, Expand, Visit, Reduce, Value, Options>(
                root, expand, visit, reduce, identity, options, detail::waiting(env))
         .get();
   }
 }
-template <class Node, class Expand, class Visit, class Reduce, class Value>
-traverse_result<Value> traverse(const Node& root, const Expand& expand, const Visit& visit,
+template <class Root, class Expand, class Visit, class Reduce, class Value>
+traverse_result<Value> traverse(const Root& root, const Expand& expand, const Visit& visit,
                                 const Reduce& reduce, const Value& identity,
                                 const environment& env = {}) {
-  return traverse<Node, Expand, Visit, Reduce, Value, detail::default_of<traverse_options>>(
+  return traverse<Root, Expand, Visit, Reduce, Value, detail::default_of<traverse_options>>(
       root, expand, visit, reduce, identity, {}, env);
 }
 
 /// Returns the device memory that a traversal with these types needs, in bytes.
 /// \throws std::invalid_argument, unavailable, cuda_error
-template <class Node, class Expand, class Visit, class Reduce, class Value,
+template <class Root, class Expand, class Visit, class Reduce, class Value,
           class Options = traverse_options>
 [[nodiscard]] std::size_t traverse_scratch_bytes(const std::type_identity_t<Options>& options) {
-  using traversal = detail::traverse::traversal<Node, Expand, Visit, Reduce, Value>;
+  using form = detail::traverse::call_form<Root, Expand, Visit, Reduce, Value>;
   validate(options);
-  return detail::traverse::with_strategy<traversal>(
+  return detail::traverse::with_strategy<typename form::traversal>(
       options, [&]<class Run>(const Run*) { return Run::scratch_bytes(options); });
 }
-template <class Node, class Expand, class Visit, class Reduce, class Value>
+template <class Root, class Expand, class Visit, class Reduce, class Value>
 [[nodiscard]] std::size_t traverse_scratch_bytes() {
-  return traverse_scratch_bytes<Node, Expand, Visit, Reduce, Value,
+  return traverse_scratch_bytes<Root, Expand, Visit, Reduce, Value,
                                 detail::default_of<traverse_options>>({});
 }
 

@@ -66,6 +66,9 @@ struct with_text {
 struct wide_sums : has_places {
   __device__ double combine(float a, float b) const { return double{a} + b; }
 };
+struct wide_end {
+  __device__ visited<std::int64_t> operator()(unsigned, unsigned) const { return {1, true}; }
+};
 struct wide_sum {
   __device__ std::int64_t operator()(std::int64_t a, std::int64_t b) const { return a + b; }
 };
@@ -100,8 +103,8 @@ __global__ void call_from_a_kernel(int* keys, kernel_environment<quicksort_calls
 
 }  // namespace
 
-void call(const float* const_keys, not_plain* no_keys, no_less* unordered, int* keys,
-          float* values) {
+void call(const unsigned* no_roots, const float* const_keys, not_plain* no_keys, no_less* unordered,
+          int* keys, float* values) {
   quicksort(const_keys, 1);                     // the keys are const, but are sorted in place
   quicksort_pairs(keys, const_keys, 1);         // the values are const, but move with the keys
   quicksort(no_keys, 1, one{});                 // keys must be trivially copyable and
@@ -117,6 +120,9 @@ void call(const float* const_keys, not_plain* no_keys, no_less* unordered, int* 
   traverse(1u, splits{}, with_text{}, one{}, 0u);  // Expand, Visit and Reduce must be trivially
   traverse(1u, splits{}, one{}, one{}, short{0});  // cannot hold the results of visit()
   traverse(1u, splits{}, one{}, wide_sum{}, 0u);   // cannot hold the results of reduce()
+  traverse(1u, splits{}, wide_end{}, one{}, 0);    // cannot hold the results of visit()
+  traverse(1u, splits{}, one{}, one{}, false);     // cannot hold the results of visit()
+  traverse(tree_roots(no_roots, 1), splits{}, one{}, one{}, short{0});  // the results of visit()
   fork_join(1u, splits{});             // fork_join: Problem needs Value leaf(Node) const
   fork_join(1u, has_leaf{});           // fork_join: Problem needs Value combine(Node,
   fork_join(1u, wide_product{});       // fork_join: the type that leaf() returns decides

@@ -21,11 +21,17 @@ inline constexpr bool has_child = requires(const Expand& expand, const Node& nod
   { expand.child(node, i) } -> std::convertible_to<Node>;
 };
 
-/// Whether Visit is callable, with or without shared memory.
+/// Whether Visit is callable, with or without shared memory, and returns a Value or a visited with
+/// such a value.
 template <class Node, class Visit, class Value>
 [[nodiscard]] consteval bool is_visit() {
   using shared = typename shared_memory_of<Visit>::type;
-  if constexpr (std::is_same_v<shared, no_shared_memory>) {
+  using result = result_of_visit<Node, Visit>;
+  if constexpr (result::may_end) {
+    return std::is_convertible_v<typename result::value, Value> &&
+           std::is_invocable_v<const Visit&, const Node&, unsigned> ==
+               std::is_same_v<shared, no_shared_memory>;
+  } else if constexpr (std::is_same_v<shared, no_shared_memory>) {
     return is_callable<Value, Visit, const Node&, unsigned>;
   } else {
     return is_callable<Value, Visit, const Node&, unsigned, shared&>;
@@ -41,10 +47,10 @@ struct argument_types {
   static constexpr bool are_copyable = std::is_trivially_copyable_v<Expand> &&
                                        std::is_trivially_copyable_v<Visit> &&
                                        std::is_trivially_copyable_v<Reduce>;
-  /// Whether Value can hold the results, also those of a visit with shared memory.
+  /// Whether Value can hold the results, also those of a visit with shared memory, or that may end
+  /// the traversal.
   static constexpr bool holds_visits =
-      holds_results<Value, Visit, const Node&, unsigned> &&
-      holds_results<Value, Visit, const Node&, unsigned, typename shared_memory_of<Visit>::type&>;
+      holds_numbers_of<typename result_of_visit<Node, Visit>::value, Value>;
   static constexpr bool holds_sums = holds_combined<Value, Reduce>;
   static constexpr bool are_valid = is_plain<Node> && std::is_trivially_copyable_v<Value> &&
                                     expands && visits && reduces && are_copyable && holds_visits &&
@@ -62,7 +68,8 @@ struct checked_types : argument_types<Node, Expand, Visit, Reduce, Value> {
   static_assert(has_child<Node, Expand>, "traverse: Expand needs Node child(Node, unsigned) const");
   static_assert(types::visits,
                 "traverse: Visit needs Value operator()(Node, unsigned degree) const, with a third "
-                "parameter shared_memory& if it has the type shared_memory");
+                "parameter shared_memory& if it has the type shared_memory; a visit that may end "
+                "the traversal returns visited<Value>");
   static_assert(types::reduces, "traverse: Reduce needs Value operator()(Value, Value) const");
   static_assert(types::are_copyable,
                 "traverse: Expand, Visit and Reduce must be trivially copyable, because they are "

@@ -5,39 +5,57 @@
 /// Traversals that kernels call: traverse_calls, which is their plan in a call_arena. tree_call.cuh
 /// describes their grids.
 
-#include <ramify/traverse/argument_types.cuh>
+#include <ramify/traverse/roots.cuh>
 #include <ramify/traverse/tree_call.cuh>
 
 namespace ramify::inline RAMIFY_BUILD {
 
-template <class Node, class Expand, class Visit, class Reduce, class Value>
+template <class Root, class Expand, class Visit, class Reduce, class Value>
 class traverse_calls;
 
 }  // namespace ramify::inline RAMIFY_BUILD
 
 namespace ramify::detail::traverse::inline RAMIFY_BUILD {
 
-/// A traversal that a kernel has called.
-template <class Node, class Expand, class Visit, class Reduce, class Value>
-struct traverse_call : tree_call<traverse_call<Node, Expand, Visit, Reduce, Value>> {
-  using plan = traverse_calls<Node, Expand, Visit, Reduce, Value>;
-  using traversal_type = traversal<Node, Expand, Visit, Reduce, Value>;
-  using memory = tree_call_memory<work_sharing_context<traversal_type>>;
+/// The scratch memory of a call.
+template <class Traversal>
+struct traverse_call_memory : tree_call_memory<work_sharing_context<Traversal>> {
+  __host__ __device__ traverse_call_memory(memory_layout& layout, const work_sharing_sizes& sizes)
+      : tree_call_memory<work_sharing_context<Traversal>>(layout, sizes),
+        ended(layout.take<unsigned>(may_end<Traversal> ? 1 : 0)) {}
 
-  Node root_node;
+  unsigned* ended;  ///< the flag of an ending_traversal
+};
+
+/// A traversal that a kernel has called.
+template <class Root, class Expand, class Visit, class Reduce, class Value>
+struct traverse_call : tree_call<traverse_call<Root, Expand, Visit, Reduce, Value>> {
+  using plan = traverse_calls<Root, Expand, Visit, Reduce, Value>;
+  using form = call_form<Root, Expand, Visit, Reduce, Value>;
+  using traversal_type = typename form::traversal;
+  using memory = traverse_call_memory<traversal_type>;
+
+  typename traversal_type::node_type root_node;
   traversal_type functors;
   called_value<Value>* result;
 
-  __device__ __forceinline__ traverse_call(const Node& root, const traversal_type& tree,
-                                           called_value<Value>* to)
+  __device__ __forceinline__ traverse_call(const typename traversal_type::node_type& root,
+                                           const traversal_type& tree, called_value<Value>* to)
       : root_node(root), functors(tree), result(to) {}
 
   [[nodiscard]] __device__ memory memory_in(const plan& p, const call_ticket& ticket) const {
     memory_layout layout(ticket.scratch());
     return {layout, p.sizes()};
   }
-  [[nodiscard]] __device__ const traversal_type& tree(const memory&) const { return functors; }
-  [[nodiscard]] __device__ const Node& root() const { return root_node; }
+  [[nodiscard]] __device__ traversal_type tree(const memory& of_call) const {
+    traversal_type made = functors;
+    if constexpr (may_end<traversal_type>) made.ended = of_call.ended;
+    return made;
+  }
+  __device__ void clear(const memory& of_call) const {
+    if constexpr (may_end<traversal_type>) *of_call.ended = 0;
+  }
+  [[nodiscard]] __device__ const auto& root() const { return root_node; }
 
   __device__ void write_result(const plan& p, const call_ticket& ticket) const {
     const auto done = this->program(p, ticket);
@@ -45,6 +63,9 @@ struct traverse_call : tree_call<traverse_call<Node, Expand, Visit, Reduce, Valu
     const unsigned totals = done.sizes.blocks * memory::context::tuning::warps;
     for (unsigned i = 0; i < totals; ++i) total = functors.reduce(total, done.totals[i]);
     *result = {total, this->has_all_nodes(done)};
+    if constexpr (has_roots<traversal_type>) {
+      if (functors.expand.roots.count.exceeds_bound()) result->is_complete = false;
+    }
   }
 };
 
@@ -53,14 +74,15 @@ struct traverse_call : tree_call<traverse_call<Node, Expand, Visit, Reduce, Valu
 namespace ramify::inline RAMIFY_BUILD {
 
 /// The plan of a call_arena for calls of traverse() by kernels, with these types.
-template <class Node, class Expand, class Visit, class Reduce, class Value>
-class traverse_calls : public detail::traverse::tree_plan<detail::traverse::work_sharing_context<
-                           detail::traverse::traversal<Node, Expand, Visit, Reduce, Value>>> {
+template <class Root, class Expand, class Visit, class Reduce, class Value>
+class traverse_calls
+    : public detail::traverse::tree_plan<detail::traverse::work_sharing_context<
+          typename detail::traverse::call_form<Root, Expand, Visit, Reduce, Value>::traversal>> {
   using base = detail::traverse::tree_plan<typename detail::traverse::traverse_call<
-      Node, Expand, Visit, Reduce, Value>::memory::context>;
+      Root, Expand, Visit, Reduce, Value>::memory::context>;
 
  public:
-  using call = detail::traverse::traverse_call<Node, Expand, Visit, Reduce, Value>;
+  using call = detail::traverse::traverse_call<Root, Expand, Visit, Reduce, Value>;
   static constexpr const char* name = "traverse";
 
   /// Plans calls whose grids have up to `blocks` blocks, one for each multiprocessor. Each call
@@ -80,16 +102,18 @@ class traverse_calls : public detail::traverse::tree_plan<detail::traverse::work
 /// \param result  in device memory: the reduction over all nodes. It is an argument, because no
 ///                thread waits for the call. If the frontier exceeds the memory, where the host
 ///                throws std::length_error, result->is_complete is false.
-/// \param calls   a kernel_environment. The plan traverse_calls<Node, Expand, Visit, Reduce, Value>
+/// \param calls   a kernel_environment. The plan traverse_calls<Root, Expand, Visit, Reduce, Value>
 ///                is among those of its arena.
-template <class Node, class Expand, class Visit, class Reduce, class Value, class Calls>
+template <class Root, class Expand, class Visit, class Reduce, class Value, class Calls>
 requires detail::is_kernel_environment<Calls> __device__ __forceinline__ call_status
-traverse(const Node& root, const Expand& expand, const Visit& visit, const Reduce& reduce,
+traverse(const Root& root, const Expand& expand, const Visit& visit, const Reduce& reduce,
          const Value& identity, called_value<Value>* result, const Calls& calls) {
-  if constexpr (detail::traverse::checked_types<Node, Expand, Visit, Reduce, Value>::are_valid) {
-    return detail::start_call(detail::traverse::traverse_call<Node, Expand, Visit, Reduce, Value>(
-                                  root, {expand, visit, reduce, identity}, result),
-                              calls);
+  using form = detail::traverse::call_form<Root, Expand, Visit, Reduce, Value>;
+  if constexpr (form::checked::are_valid) {
+    return detail::start_call(
+        detail::traverse::traverse_call<Root, Expand, Visit, Reduce, Value>(
+            form::root(root), form::tree(root, expand, visit, reduce, identity), result),
+        calls);
   }
 }
 

@@ -53,16 +53,26 @@ inline void validate(const traverse_options& options) {
                       options.capacity, "at most 2^30");
 }
 
-/// Report of a traversal. Both fields are 0 with `task_per_node`.
+/// What a visit returns that may end the traversal: its value, and whether no further node need be
+/// visited. A search for the first solution returns it.
+template <class Value>
+struct visited {
+  Value value;
+  bool ends = false;  ///< true: this visit ends the traversal
+};
+
+/// Report of a traversal. The first two fields are 0 with `task_per_node`.
 struct traverse_report : run_report {
   std::uint64_t rounds = 0;               ///< grids of workers; deepest_level counts them too
   std::uint64_t peak_frontier_nodes = 0;  ///< maximum between two rounds; see capacity
+  bool ended_early = false;               ///< a visit has ended the traversal; see visited
 };
 
 /// Prints each field as a line "name: value".
 inline std::ostream& operator<<(std::ostream& out, const traverse_report& r) {
   return out << static_cast<const run_report&>(r) << "rounds: " << r.rounds
-             << "\npeak frontier nodes: " << r.peak_frontier_nodes << '\n';
+             << "\npeak frontier nodes: " << r.peak_frontier_nodes
+             << "\nended early: " << (r.ended_early ? "yes" : "no") << '\n';
 }
 
 }  // namespace ramify

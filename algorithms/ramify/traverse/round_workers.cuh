@@ -21,6 +21,7 @@ __device__ void run_thin(warp_worker<Context>& worker, typename Context::value_t
     const unsigned width = worker.choose_width();
     if (width == 0) return;
     const unsigned children = worker.step(width, total);
+    if (worker.drop_if_ended()) return;
     // 2. Split the work: hand nodes to waiting workers, or donate all.
     bool ends = thin.serve(seen, children);
     if constexpr (Context::is_limited) ends |= steps + 1 >= worker.context.tree.limits.steps;
@@ -42,6 +43,7 @@ __device__ void run_wide(warp_worker<Context>& worker, typename Context::value_t
     const unsigned width = worker.choose_width();
     if (width == 0) return;
     const bool has_spare = worker.step(width, total) > tuning::lanes;
+    if (worker.drop_if_ended()) return;
     if constexpr (Context::is_limited) {
       // The round ends by its limit: this worker donates all nodes, also those of untaken shares.
       // So an idle worker has found no share, as step 2 requires.

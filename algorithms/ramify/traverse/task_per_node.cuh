@@ -124,6 +124,13 @@ __global__ void __maxnreg__(max_registers(Context::threads))
   bool has_tasks = false;
   for (const auto& [task, rank] : source.members()) {
     has_tasks = true;
+    if constexpr (may_end<decltype(context.tree)>) {
+      // A visit has ended the traversal: drop the task.
+      if (__any_sync(full_warp_mask, context.tree.has_ended() ? 1 : 0) != 0) {
+        if (lane == 0) spawn.task_ends();
+        continue;
+      }
+    }
     if (task.next > task.end) {
       // 1. Base case: the root, which has to be visited itself.
       const unsigned degree = lane == 0 ? context.tree.visit_node(task.node, total, shared) : 0;

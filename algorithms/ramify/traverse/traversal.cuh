@@ -5,7 +5,10 @@
 /// What both strategies share on the device: the caller's functors, and the kernels of the totals.
 
 #include <ramify/runtime/collectives.cuh>
+#include <ramify/runtime/detail/functor_types.hpp>
 #include <ramify/runtime/launch.cuh>
+#include <ramify/runtime/residency.cuh>
+#include <ramify/traverse/config.hpp>
 #include <type_traits>
 
 namespace ramify::detail::traverse::inline RAMIFY_BUILD {
@@ -65,6 +68,82 @@ struct traversal {
     return degree;
   }
 };
+
+/// The part of a visit's result that is added to the total, and whether the visit may end the
+/// traversal.
+template <class Result>
+struct visit_result {
+  using value = Result;
+  static constexpr bool may_end = false;
+};
+template <class Value>
+struct visit_result<visited<Value>> {
+  using value = Value;
+  static constexpr bool may_end = true;
+};
+
+/// The type that a visit returns; void if it cannot be called, or if the host does not have the
+/// type.
+template <class Node, class Visit>
+[[nodiscard]] consteval auto type_of_visit() {
+  using shared = typename shared_memory_of<Visit>::type;
+  if constexpr (is_device_lambda<Visit>) {
+    return std::type_identity<void>{};
+  } else if constexpr (std::is_invocable_v<const Visit&, const Node&, unsigned>) {
+    return std::type_identity<
+        std::remove_cvref_t<std::invoke_result_t<const Visit&, const Node&, unsigned>>>{};
+  } else if constexpr (std::is_invocable_v<const Visit&, const Node&, unsigned, shared&>) {
+    return std::type_identity<
+        std::remove_cvref_t<std::invoke_result_t<const Visit&, const Node&, unsigned, shared&>>>{};
+  } else {
+    return std::type_identity<void>{};
+  }
+}
+template <class Node, class Visit>
+using result_of_visit = visit_result<typename decltype(type_of_visit<Node, Visit>())::type>;
+
+/// A traversal that a visit may end. Other traversals have no code for it.
+///
+/// The visit sets a flag, which each later visit reads first: it then does nothing, and its node
+/// has no children. So the tasks that are left end by themselves, whatever grid runs them.
+template <class Node, class Expand, class Visit, class Reduce, class Value>
+struct ending_traversal : traversal<Node, Expand, Visit, Reduce, Value> {
+  using base = traversal<Node, Expand, Visit, Reduce, Value>;
+
+  unsigned* ended;  ///< 1: a visit has ended the traversal
+
+  [[nodiscard]] __device__ bool has_ended() const { return load_relaxed(*ended) != 0; }
+
+  /// Visits a node as traversal::visit_node() does. Returns 0 if the traversal has ended.
+  __device__ unsigned visit_node(const Node& node, Value& total,
+                                 typename base::shared_memory& shared) const {
+    if (has_ended()) return 0;
+    const unsigned degree = this->expand.degree(node);
+    const auto found = [&] {
+      if constexpr (std::is_same_v<typename base::shared_memory, no_shared_memory>) {
+        return this->visit(node, degree);
+      } else {
+        return this->visit(node, degree, shared);
+      }
+    }();
+    total = this->reduce(total, found.value);
+    if (!found.ends) return degree;
+    atomicExch(ended, 1u);
+    return 0;
+  }
+};
+
+/// Whether a visit may end a traversal of this type.
+template <class Traversal>
+inline constexpr bool may_end = requires(const Traversal& t) {
+  t.ended;
+};
+
+/// The traversal of a call with these types.
+template <class Node, class Expand, class Visit, class Reduce, class Value>
+using traversal_of = std::conditional_t<result_of_visit<Node, Visit>::may_end,
+                                        ending_traversal<Node, Expand, Visit, Reduce, Value>,
+                                        traversal<Node, Expand, Visit, Reduce, Value>>;
 
 /// When a traversal pauses, so that the host can change the list of frontier nodes.
 struct round_limits {

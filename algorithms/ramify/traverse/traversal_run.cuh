@@ -9,7 +9,9 @@
 #include <ramify/runtime/detail/started_run.cuh>
 #include <ramify/runtime/phase_range.cuh>
 #include <ramify/traverse/config.hpp>
+#include <ramify/traverse/roots.cuh>
 #include <ramify/traverse/traversal.cuh>
+#include <utility>
 
 namespace ramify::inline RAMIFY_BUILD {
 
@@ -28,9 +30,12 @@ template <class Traversal, class Strategy>
 struct parts_of_traversal {
   template <class Sizes>
   parts_of_traversal(memory_layout& memory, const Sizes& sizes)
-      : result(memory.take<typename Traversal::value_type>(1)), of_strategy(memory, sizes) {}
+      : result(memory.take<typename Traversal::value_type>(1)),
+        ended(memory.take<unsigned>(may_end<Traversal> ? 1 : 0)),
+        of_strategy(memory, sizes) {}
 
   typename Traversal::value_type* result;
+  unsigned* ended;  ///< the flag of an ending_traversal
   Strategy of_strategy;
 };
 
@@ -54,12 +59,16 @@ class traversal_run final : public device_run<traverse_result<typename Traversal
     return base::scratch_bytes(Strategy::sizes_for(options));
   }
 
-  /// Chooses the route, and starts the traversal.
+  /// Chooses the route, and starts the traversal. The run owns `roots`, the copy of an array of
+  /// roots, or null.
   [[nodiscard]] static async_run<result> start(run_setup& setup, const traverse_options& options,
-                                               const Node& root, const Traversal& tree) {
+                                               const Node& root, const Traversal& tree,
+                                               std::shared_ptr<const void>&& roots) {
     Strategy::make_choices(setup);
     const phase_range range("traverse: start");
-    return std::make_unique<traversal_run>(setup, options, root, tree);
+    auto run = std::make_unique<traversal_run>(setup, options, root, tree);
+    run->roots_ = std::move(roots);
+    return async_run<result>(std::move(run));
   }
 
   /// Starts the traversal on the route of `setup`. `more` are further arguments of
@@ -68,7 +77,11 @@ class traversal_run final : public device_run<traverse_result<typename Traversal
   traversal_run(const run_setup& setup, const traverse_options& options, const Node& root,
                 const Traversal& tree, More&... more)
       : base(setup, Strategy::sizes_for(options)), tree_(tree) {
-    this->parts.of_strategy.start(this->control, setup.loop, root, tree, more...);
+    if constexpr (may_end<Traversal>) {
+      tree_.ended = this->parts.ended;
+      clear_memory(tree_.ended, 1, this->control.stream(), "clearing the flag of an early end");
+    }
+    this->parts.of_strategy.start(this->control, setup.loop, root, tree_, more...);
     launch_reduction();
     this->complete_in_stream(this->parts.of_strategy.completes_in_stream());
   }
@@ -90,6 +103,16 @@ class traversal_run final : public device_run<traverse_result<typename Traversal
                      ? read_back(value, run.stream(), "reading the result")
                      : run.seen(value),
                  {}};
+    if constexpr (may_end<Traversal>) {
+      const unsigned* const ended = this->parts.ended;
+      found.report.ended_early =
+          (!is_stale_ && run.sees(ended)
+               ? run.seen(ended)
+               : read_back(ended, run.stream(), "reading the early end")) != 0;
+    }
+    if constexpr (has_roots<Traversal>) {
+      check_root_count(this->choices.algorithm, tree_.expand.roots.count, run.stream());
+    }
     static_cast<run_report&>(found.report) = this->end();
     strategy.complete(found.report);
     return found;
@@ -106,6 +129,7 @@ class traversal_run final : public device_run<traverse_result<typename Traversal
   }
 
   Traversal tree_;
+  std::shared_ptr<const void> roots_;
   bool is_stale_ = false;  // grids have changed the totals since the reduction in start()
 };
 

@@ -202,6 +202,19 @@ struct warp_worker {
     size -= n;
   }
 
+  /// Returns whether a visit has ended the traversal. The worker then drops its nodes.
+  __device__ bool drop_if_ended() {
+    if constexpr (Context::may_end) {
+      unsigned ended = 0;
+      if (lane == 0) ended = context.tree.has_ended() ? 1 : 0;
+      if (__shfl_sync(full_warp_mask, ended, 0) == 0) return false;
+      size = 0;
+      return true;
+    } else {
+      return false;
+    }
+  }
+
   /// Returns how many children the next step may visit without overflowing the stack. If the stack
   /// is nearly full, the worker donates its lower half. If the next round's list is nearly full
   /// too, the step visits fewer children instead, down to one: a plain depth-first traversal, which

@@ -72,6 +72,8 @@ struct work_sharing_context : runtime::chain_link {
   static constexpr auto join = runtime::chain_join::last_block;
   /// Whether the rounds have limits; see limited_traversal.
   static constexpr bool is_limited = requires(const Traversal& t) { t.limits; };
+  /// Whether a visit may end the traversal; see ending_traversal.
+  static constexpr bool may_end = traverse::may_end<Traversal>;
   /// Whether rounds may be thin. Their workers share nodes as soon as possible, which does not suit
   /// trees with donates_late.
   static constexpr bool may_be_thin = !donates_late<expand_type>;
@@ -130,6 +132,10 @@ struct work_sharing_context : runtime::chain_link {
     next.filled = 1 - round.filled;
     next.count[0] = next.filled == 0 ? old.count[0] : 0;
     next.count[1] = next.filled == 1 ? old.count[1] : 0;
+    if constexpr (may_end) {
+      // What the workers had donated before they read the flag is dropped.
+      if (tree.has_ended()) next.count[0] = next.count[1] = 0;
+    }
     next.rounds = old.rounds + 1;
     next.is_wide = old.next_is_wide;
     next.peak = max(old.peak, next.due());

@@ -13,13 +13,15 @@
 namespace ramify::detail::runtime {
 
 /// Whether `To` can hold each number of the type `From`. Signed and unsigned integers of the same
-/// size count as equal. True if one of the types is not a number.
+/// size count as equal. A bool holds only a bool. True if one of the types is not a number.
 template <class From, class To>
 inline constexpr bool holds_numbers_of = [] {
   using from = std::remove_cvref_t<From>;
   using to = std::remove_cvref_t<To>;
   if constexpr (!std::is_arithmetic_v<from> || !std::is_arithmetic_v<to>) {
     return true;
+  } else if constexpr (std::is_same_v<to, bool>) {
+    return std::is_same_v<from, bool>;
   } else if constexpr (std::is_floating_point_v<from> == std::is_floating_point_v<to>) {
     return sizeof(from) <= sizeof(to);
   } else {
