@@ -19,11 +19,14 @@
 /// Compiled by nvcc, it runs on the GPU: with grids that launch grids if -rdc=true is given, else
 /// on the flat route. Compiled by a C++ compiler, it runs on the CPU executor.
 ///
-/// Node       trivially copyable, default-constructible, at most 752 bytes.
+/// Root       a node, or tree_roots: the roots of several trees (traverse/roots.cuh). Each tree has
+///            a value, and fork_join() writes them to an array: a batch of small problems.
+/// Node       trivially copyable, default-constructible, at most 752 bytes; 744 below tree_roots.
 /// Value      what leaf() returns: trivially copyable, default-constructible. If it is a number
 ///            type that cannot hold what combine() returns, a static_assert refuses the call.
-/// degree     degree(node): the number of subproblems, fewer than 2^31; 0 for a base case.
-/// child      child(node, i): subproblem number i, 0 <= i < degree. Like degree, a pure function.
+/// degree     degree(node): the number of subproblems, fewer than 2^31; 0 for a base case. It is
+///            called once for a node, so it may read what other calls have written, to prune.
+/// child      child(node, i): subproblem number i, 0 <= i < degree. A pure function.
 /// leaf       leaf(node) -> Value: solves a base case. One thread calls it, once for each leaf.
 /// combine    combine(node, results, degree) -> Value: computes the result of a node. results[i] is
 ///            the result of subproblem i. One thread calls it, once for each node with children,
@@ -63,6 +66,8 @@
 #include <ramify/traverse.cuh>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 namespace ramify::inline RAMIFY_BUILD {
 
@@ -93,18 +98,37 @@ struct fork_join_memory {
   memory_ref of_tree;
 };
 
+/// What get() returns: the value of the root or, for several roots, the report alone.
+template <class Node, class Problem>
+struct outcome_of {
+  using type = fork_join_result<value_of<Node, Problem>>;
+};
+template <class Node, class Problem>
+struct outcome_of<traverse::listed_node<Node>, problem_of_roots<Node, Problem>> {
+  using type = fork_join_report;
+};
+
 /// A recursion: a traversal whose visits carry the values up.
 template <class Node, class Problem>
-class fork_join_run final : public memory_run<fork_join_result<value_of<Node, Problem>>,
-                                              fork_join_memory<Node, Problem>> {
-  using result = fork_join_result<value_of<Node, Problem>>;
+class fork_join_run final
+    : public memory_run<typename outcome_of<Node, Problem>::type, fork_join_memory<Node, Problem>> {
+  using value = value_of<Node, Problem>;
+  using result = typename outcome_of<Node, Problem>::type;
   using base = memory_run<result, fork_join_memory<Node, Problem>>;
   using leaves = traverse_result<unsigned long long>;
+  static constexpr bool has_list = std::is_same_v<result, fork_join_report>;
 
  public:
+  /// \param values  of several roots, or null
+  /// \param roots   owns the copy of an array of roots, or null
   fork_join_run(const run_setup& setup, const Node& root, const Problem& problem,
-                const fork_join_options& options)
-      : base(setup, options), of_tree_(start(root, problem, options)) {}
+                const fork_join_options& options, value* values = nullptr,
+                std::shared_ptr<const void> roots = nullptr)
+      : base(setup, options),
+        problem_(problem),
+        values_(values),
+        roots_(std::move(roots)),
+        of_tree_(start(root, problem, options)) {}
 
  private:
   async_run<leaves> start(const Node& root, const Problem& problem,
@@ -121,22 +145,54 @@ class fork_join_run final : public memory_run<fork_join_result<value_of<Node, Pr
     const cudaStream_t stream = this->choices.stream;
     const auto& join = this->parts.join;
     if (!found_ || this->captured()) found_ = of_tree_.get();
-    result all{};
-    static_cast<traverse_report&>(all.report) = found_->report;
-    all.report.nodes = 1 + read_back(join.forked, stream, "reading the count of nodes");
-    all.report.leaves = found_->value;
-    all.report.scratch_bytes = this->memory.scratch.size();
-    if (all.report.nodes > join.max_nodes) {
-      throw std::length_error(
-          "fork_join: the tree has at least " + std::to_string(all.report.nodes) +
-          " nodes; raise fork_join_options.max_nodes, which is " + std::to_string(join.max_nodes));
+    fork_join_report report;
+    static_cast<traverse_report&>(report) = found_->report;
+    report.nodes = 1 + read_back(join.forked, stream, "reading the count of nodes");
+    report.leaves = found_->value;
+    report.scratch_bytes = this->memory.scratch.size();
+    if (report.nodes > join.max_nodes) {
+      throw std::length_error("fork_join: the tree has at least " + std::to_string(report.nodes) +
+                              " nodes; raise fork_join_options.max_nodes, which is " +
+                              std::to_string(join.max_nodes));
     }
-    all.value = read_back(join.results, stream, "reading the value of the root");
-    return all;
+    if constexpr (has_list) {
+      const std::size_t n = traverse::number_of_roots("fork_join", problem_.roots.count, stream);
+      if (n > 0) copy_values(n);
+      report.nodes -= 1;  // the list
+      if (n == 0) report.leaves = 0;
+      return report;
+    } else {
+      return {read_back(join.results, stream, "reading the value of the root"), report};
+    }
   }
 
+  /// Copies the values of `n` roots. Waits for the copy. The list has reserved its children's
+  /// results first, so they follow its own.
+  void copy_values(std::size_t n) {
+    constexpr const char* doing = "copying the values of the roots";
+    const bool to_host = memory_of(values_, "fork_join: values") == cudaMemoryTypeUnregistered;
+    check(cudaMemcpyAsync(values_, this->parts.join.results + 1, n * sizeof(value),
+                          to_host ? cudaMemcpyDeviceToHost : cudaMemcpyDeviceToDevice,
+                          this->choices.stream),
+          doing);
+    check(cudaStreamSynchronize(this->choices.stream), doing);
+  }
+
+  Problem problem_;
+  value* values_;
+  std::shared_ptr<const void> roots_;
   async_run<leaves> of_tree_;
   std::optional<leaves> found_;  // kept, because get() may be called again after it has thrown
+};
+
+/// The run for a root of this type.
+template <class Root, class Problem>
+struct run_of {
+  using type = fork_join_run<Root, Problem>;
+};
+template <class Node, class Problem>
+struct run_of<tree_roots<Node>, Problem> {
+  using type = fork_join_run<traverse::listed_node<Node>, problem_of_roots<Node, Problem>>;
 };
 
 }  // namespace ramify::detail::fork_join::inline RAMIFY_BUILD
@@ -190,12 +246,73 @@ fork_join_result<detail::fork_join::value_of<Node, Problem>> fork_join(
   return fork_join(root, problem, fork_join_options{}, env);
 }
 
-/// Returns the device memory that a run with these types needs, in bytes.
+/// Starts the recursions with these roots, all in one traversal: a batch of small problems. The
+/// functor is copied.
+///
+/// Returns without waiting, as fork_join_async() with one root does. get() writes values[i] for
+/// root i, and waits until they are written. They have the bits that the calls for single roots
+/// return. The report counts the nodes and leaves of all trees.
+///
+/// \param values   an array with an element for each root, in device or host memory
+/// \param options  max_nodes is the sum of the nodes of all trees, and one for the list of roots
+/// \param env      its memory: fork_join_scratch_bytes<tree_roots<Node>, Problem>()
 /// \throws std::invalid_argument, unavailable, cuda_error
 template <class Node, class Problem>
+detail::run_if<detail::fork_join::argument_types<Node, Problem>, async_run<fork_join_report>>
+fork_join_async(const tree_roots<Node>& roots, const Problem& problem,
+                detail::fork_join::value_of<Node, Problem>* values,
+                const fork_join_options& options, const environment& env = {}) {
+  if constexpr (detail::fork_join::checked_types<Node, Problem>::are_valid) {
+    using detail::fork_join::problem_of_roots;
+    validate(options);
+    const detail::run_setup setup("fork_join", detail::by_get(env));
+    std::shared_ptr<const void> copy;
+    const auto given = detail::traverse::roots_on_device(setup, roots, copy);
+    if (given.count.upper_bound > 0) {
+      if (values == nullptr) throw std::invalid_argument("fork_join: values is null");
+      detail::check_alignment(values, alignof(decltype(*values)), "fork_join: values");
+    }
+    using run = typename detail::fork_join::run_of<tree_roots<Node>, Problem>::type;
+    return std::make_unique<run>(setup, detail::traverse::list_of_roots<Node>(),
+                                 problem_of_roots<Node, Problem>{{problem, given}}, options, values,
+                                 std::move(copy));
+  }
+}
+template <class Node, class Problem>
+auto fork_join_async(const tree_roots<Node>& roots, const Problem& problem,
+                     detail::fork_join::value_of<Node, Problem>* values,
+                     const environment& env = {}) {
+  return fork_join_async(roots, problem, values, fork_join_options{}, env);
+}
+
+/// Runs the recursions with these roots, waits for them, and writes values[i] for root i:
+/// fork_join_async() and get(). O(nodes) work.
+///
+/// \param values   an array with an element for each root, in device or host memory
+/// \param options  max_nodes is the sum of the nodes of all trees, and one for the list of roots
+/// \param env      its memory: fork_join_scratch_bytes<tree_roots<Node>, Problem>()
+/// \throws std::invalid_argument, std::length_error, unavailable, cuda_error, device_launch_error
+template <class Node, class Problem>
+fork_join_report fork_join(const tree_roots<Node>& roots, const Problem& problem,
+                           detail::fork_join::value_of<Node, Problem>* values,
+                           const fork_join_options& options, const environment& env = {}) {
+  if constexpr (detail::fork_join::checked_types<Node, Problem>::are_valid) {
+    return fork_join_async(roots, problem, values, options, env).get();
+  }
+}
+template <class Node, class Problem>
+fork_join_report fork_join(const tree_roots<Node>& roots, const Problem& problem,
+                           detail::fork_join::value_of<Node, Problem>* values,
+                           const environment& env = {}) {
+  return fork_join(roots, problem, values, fork_join_options{}, env);
+}
+
+/// Returns the device memory that a run with these types needs, in bytes.
+/// \throws std::invalid_argument, unavailable, cuda_error
+template <class Root, class Problem>
 [[nodiscard]] std::size_t fork_join_scratch_bytes(const fork_join_options& options = {}) {
   validate(options);
-  return detail::fork_join::fork_join_run<Node, Problem>::scratch_bytes(options);
+  return detail::fork_join::run_of<Root, Problem>::type::scratch_bytes(options);
 }
 
 }  // namespace ramify::inline RAMIFY_BUILD

@@ -150,8 +150,8 @@ auto traverse_async(const Root& root, const Expand& expand, const Visit& visit,
 }
 
 /// Visits all nodes of the tree with this root, or of several trees, waits for the traversal, and
-/// returns the reduction: traverse_async() and get(). O(nodes) work, at least one sequential step for
-/// each level.
+/// returns the reduction: traverse_async() and get(). O(nodes) work, at least one sequential step
+/// for each level.
 ///
 /// \param env  its memory: traverse_scratch_bytes()
 /// \throws std::invalid_argument, std::length_error, unavailable, cuda_error, device_launch_error

@@ -76,6 +76,33 @@ struct traversal_work {
   }
 };
 
+/// Ends the traversal at a node with this number.
+struct end_at {
+  unsigned last;
+  __device__ visited<unsigned> operator()(const node& p, unsigned) const {
+    return {p.n == last ? 1u : 0u, p.n == last};
+  }
+};
+struct either {
+  __device__ unsigned operator()(unsigned a, unsigned b) const { return a | b; }
+};
+using endings = traverse_calls<tree_roots<node>, shape_of_tree, end_at, either, unsigned>;
+
+/// A call of traverse() with endless trees, which a visit ends.
+struct ending_work {
+  using result_type = called_value<unsigned>;
+  tree_roots<node> roots;
+  unsigned last;
+
+  template <class Environment>
+  __device__ call_status call(result_type* result, const Environment& calls) const {
+    return traverse(roots, shape_of_tree{}, end_at{last}, either{}, 0u, result, calls);
+  }
+  [[nodiscard]] bool expects(const result_type& found) const {
+    return found.is_complete && found.value == 1;
+  }
+};
+
 /// Combines the results of children, whose order matters.
 struct hash_of_tree : shape_of_tree {
   __device__ unsigned long long leaf(const node& p) const { return p.n + 7; }
@@ -166,6 +193,19 @@ BOOST_DATA_TEST_CASE(traversals_visit_all_nodes, counts_and_limits, count, limit
 BOOST_DATA_TEST_CASE(recursions_return_what_the_host_finds, counts_and_limits, count, limit,
                      continues) {
   expect_all_results<recursion_work>(unsigned(count), std::size_t(limit), continues);
+}
+
+BOOST_DATA_TEST_CASE(a_visit_ends_a_call_with_several_roots,
+                     data::make({2, 50}) * data::make({32, 2048}), count, limit) {
+  const launch_limits limits({.pending_launches = std::size_t(limit)});
+  const auto roots = upload(std::vector<node>{{shape::endless, 1}, {shape::endless, 5}});
+  std::vector<ending_work> works(std::size_t(count), {{roots.data(), 2}, 64});
+  works[1].last = 1;  // at a root
+  {
+    call_arena arena(endings(2), {.chunks = 3, .kept_calls = 1'000});
+    BOOST_TEST(expect_values(arena, works).refused == 0u);
+  }
+  BOOST_TEST(slots_in_use() == 0u);
 }
 
 BOOST_DATA_TEST_CASE(a_call_has_any_number_of_blocks, data::make({1, 3, 40}), blocks) {

@@ -23,6 +23,7 @@
 #include <ramify/runtime/detail/functor_types.hpp>
 #include <ramify/runtime/detail/result_types.hpp>
 #include <ramify/traverse/argument_types.cuh>
+#include <ramify/traverse/roots.cuh>
 #include <type_traits>
 #include <utility>
 
@@ -114,6 +115,21 @@ struct checked_types : argument_types<Node, Problem> {
   static_assert(types::holds_combined,
                 "fork_join: the type that leaf() returns decides the type of all results, which "
                 "cannot hold what combine() returns; let leaf() return that type");
+};
+
+/// The problem of several roots: their list is one node more, whose value nothing reads.
+template <class Node, class Problem>
+struct problem_of_roots : traverse::expand_roots<Node, Problem> {
+  using value = value_of<Node, Problem>;
+  using node = traverse::listed_node<Node>;
+
+  [[nodiscard]] __device__ value leaf(const node& n) const {
+    return n.is_list != 0 ? value{} : this->expand.leaf(n.node);
+  }
+  [[nodiscard]] __device__ value combine(const node& n, const value* results,
+                                         unsigned degree) const {
+    return n.is_list != 0 ? value{} : this->expand.combine(n.node, results, degree);
+  }
 };
 
 /// Pointers to the scratch memory of a run.

@@ -99,9 +99,11 @@ class traverse_calls
 /// Visits all nodes of the tree with this root: traverse() for a thread of a kernel. It returns
 /// without waiting; when the call is complete, the continuation of `calls` runs.
 ///
+/// \param root    a node, or tree_roots in memory that the device can access
 /// \param result  in device memory: the reduction over all nodes. It is an argument, because no
-///                thread waits for the call. If the frontier exceeds the memory, where the host
-///                throws std::length_error, result->is_complete is false.
+///                thread waits for the call. If the frontier exceeds the memory, or a device_count
+///                of roots its upper bound, where the host throws std::length_error,
+///                result->is_complete is false.
 /// \param calls   a kernel_environment. The plan traverse_calls<Root, Expand, Visit, Reduce, Value>
 ///                is among those of its arena.
 template <class Root, class Expand, class Visit, class Reduce, class Value, class Calls>

@@ -12,11 +12,14 @@
 /// node with many children.
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/detail/element_count.cuh>
+#include <ramify/runtime/run_setup.cuh>
 #include <ramify/runtime/staging.cuh>
 #include <ramify/traverse/argument_types.cuh>
+#include <stdexcept>
 #include <string>
 
 namespace ramify::inline RAMIFY_BUILD {
@@ -129,11 +132,11 @@ template <class Node>
   return roots;
 }
 
-/// Checks the number of roots, which kernels have read in device memory. Waits for the stream.
+/// Returns the number of roots. If kernels have read it in device memory, waits for the stream.
 /// \throws std::length_error if it exceeds its upper bound; cuda_error
-inline void check_root_count(const char* algorithm, const element_count& count,
-                             cudaStream_t stream) {
-  if (!count.on_device()) return;
+inline std::size_t number_of_roots(const char* algorithm, const element_count& count,
+                                   cudaStream_t stream) {
+  if (!count.on_device()) return count.upper_bound;
   std::uint64_t raw = 0;
   constexpr const char* doing = "reading the number of roots";
   if (count.bytes == 8) {
@@ -145,6 +148,7 @@ inline void check_root_count(const char* algorithm, const element_count& count,
     raw = read_back(static_cast<const std::uint32_t*>(count.address), stream, doing);
   }
   count.check(algorithm, raw);
+  return static_cast<std::size_t>(raw);
 }
 
 /// The same for a call with one root, which needs no memory.

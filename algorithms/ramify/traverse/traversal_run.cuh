@@ -111,7 +111,8 @@ class traversal_run final : public device_run<traverse_result<typename Traversal
                : read_back(ended, run.stream(), "reading the early end")) != 0;
     }
     if constexpr (has_roots<Traversal>) {
-      check_root_count(this->choices.algorithm, tree_.expand.roots.count, run.stream());
+      static_cast<void>(
+          number_of_roots(this->choices.algorithm, tree_.expand.roots.count, run.stream()));
     }
     static_cast<run_report&>(found.report) = this->end();
     strategy.complete(found.report);
