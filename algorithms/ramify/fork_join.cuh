@@ -156,26 +156,15 @@ class fork_join_run final
                               std::to_string(join.max_nodes));
     }
     if constexpr (has_list) {
-      const std::size_t n = traverse::number_of_roots("fork_join", problem_.roots.count, stream);
-      if (n > 0) copy_values(n);
+      // The list has reserved its children's results first, so they follow its own.
+      const std::size_t n = read_number("fork_join", problem_.roots.count, stream);
+      copy_results(values_, join.results + 1, n, stream, "copying the values of the roots");
       report.nodes -= 1;  // the list
       if (n == 0) report.leaves = 0;
       return report;
     } else {
       return {read_back(join.results, stream, "reading the value of the root"), report};
     }
-  }
-
-  /// Copies the values of `n` roots. Waits for the copy. The list has reserved its children's
-  /// results first, so they follow its own.
-  void copy_values(std::size_t n) {
-    constexpr const char* doing = "copying the values of the roots";
-    const bool to_host = memory_of(values_, "fork_join: values") == cudaMemoryTypeUnregistered;
-    check(cudaMemcpyAsync(values_, this->parts.join.results + 1, n * sizeof(value),
-                          to_host ? cudaMemcpyDeviceToHost : cudaMemcpyDeviceToDevice,
-                          this->choices.stream),
-          doing);
-    check(cudaStreamSynchronize(this->choices.stream), doing);
   }
 
   Problem problem_;
@@ -268,10 +257,7 @@ fork_join_async(const tree_roots<Node>& roots, const Problem& problem,
     const detail::run_setup setup("fork_join", detail::by_get(env));
     std::shared_ptr<const void> copy;
     const auto given = detail::traverse::roots_on_device(setup, roots, copy);
-    if (given.count.upper_bound > 0) {
-      if (values == nullptr) throw std::invalid_argument("fork_join: values is null");
-      detail::check_alignment(values, alignof(decltype(*values)), "fork_join: values");
-    }
+    detail::check_results("fork_join", values, given.count.upper_bound, "values");
     using run = typename detail::fork_join::run_of<tree_roots<Node>, Problem>::type;
     return std::make_unique<run>(setup, detail::traverse::list_of_roots<Node>(),
                                  problem_of_roots<Node, Problem>{{problem, given}}, options, values,

@@ -46,6 +46,8 @@
 ///            options.max_evaluations allows: quadrature_scratch_bytes().
 /// Stream     quadrature_async() returns before the result is known; get() waits for the stream. A
 ///            graph can capture it if memory is handed in.
+/// Batches    quadrature(box, f, parameters, n, estimates) integrates f(point, parameter) for many
+///            parameters. Each block of one grid takes an integral after another.
 /// Launches   one grid for all rounds with few points, then one grid a round, and with more than
 ///            some thousand regions four: evaluate, sum, select, list
 ///            (ramify/quadrature/rounds.cuh). The last block of each launches the next one. A round
@@ -68,6 +70,7 @@
 #include <memory>
 #include <optional>
 #include <ramify/quadrature/argument_types.cuh>
+#include <ramify/quadrature/batch.cuh>
 #include <ramify/quadrature/calls.cuh>
 #include <ramify/quadrature/config.hpp>
 #include <ramify/quadrature/domain.cuh>
@@ -76,6 +79,7 @@
 #include <ramify/runtime/detail/launch_chain.cuh>
 #include <ramify/runtime/detail/started_run.cuh>
 #include <ramify/runtime/phase_range.cuh>
+#include <utility>
 
 namespace ramify::detail::quadrature::inline RAMIFY_BUILD {
 
@@ -246,6 +250,83 @@ template <unsigned d, class Integrand>
 quadrature_result quadrature(const quadrature_box<d>& box, const Integrand& f,
                              const environment& env = {}) {
   return quadrature(box, f, quadrature_options{}, env);
+}
+
+/// Starts n integrals over `box`, of f(point, parameters[i]): a batch. The integrand is copied.
+///
+/// Returns without waiting. get() writes estimates[i], and waits until they are written. They are
+/// those of quadrature() but for round-off, because the sums have another order, which is the same
+/// in each run. An integral that needs more than 1,024 regions is integrated by a quadrature() of
+/// its own, which get() makes. Only get() returns results, so the call does not read
+/// environment::completion. A captured stream records the batch; get() reads the last launch.
+///
+/// \param parameters  n trivially copyable and default-constructible objects. They are in device
+///                    memory, which must not change before get() returns, or in ordinary host
+///                    memory, which the call has read when it returns. A captured stream requires
+///                    device memory.
+/// \param n           a number less than 2^31, or a device_count
+/// \param estimates   n elements in device or host memory
+/// \param options     of each integral
+/// \param env         its memory: quadrature_scratch_bytes<d, Integrand, Parameter>(n, options)
+/// \throws std::invalid_argument, unavailable, cuda_error
+template <unsigned d, class Integrand, class Parameter>
+detail::run_if<detail::quadrature::batch_types<d, Integrand, Parameter>,
+               async_run<quadrature_batch_report>>
+quadrature_async(const quadrature_box<d>& box, const Integrand& f, const Parameter* parameters,
+                 const detail::element_count& n, quadrature_estimate* estimates,
+                 const quadrature_options& options, const environment& env = {}) {
+  if constexpr (detail::quadrature::checked_batch_types<d, Integrand, Parameter>::are_valid) {
+    validate(options);
+    detail::quadrature::validate(box);
+    const detail::run_setup setup("quadrature", detail::by_get(env));
+    const auto sizes =
+        detail::quadrature::sizes_of_batch<d, Integrand, Parameter>(n.upper_bound, options);
+    setup.check_count(n);
+    detail::check_results(setup.algorithm, estimates, n.upper_bound, "estimates");
+    std::shared_ptr<const void> copy;
+    const Parameter* const given =
+        detail::input_on_device(setup, parameters, n.upper_bound, "parameters", copy);
+    const detail::quadrature::batch_arguments<d, Integrand, Parameter> batch{box, f, given, n,
+                                                                             options};
+    return std::make_unique<detail::quadrature::batch_run<d, Integrand, Parameter>>(
+        setup, batch, sizes, estimates, std::move(copy));
+  }
+}
+template <unsigned d, class Integrand, class Parameter>
+auto quadrature_async(const quadrature_box<d>& box, const Integrand& f, const Parameter* parameters,
+                      const detail::element_count& n, quadrature_estimate* estimates,
+                      const environment& env = {}) {
+  return quadrature_async(box, f, parameters, n, estimates, quadrature_options{}, env);
+}
+
+/// Integrates f(point, parameters[i]) over `box` for n parameters, waits, and writes estimates[i]:
+/// quadrature_async() and get(), with the same parameters.
+/// \param env  its memory: quadrature_scratch_bytes<d, Integrand, Parameter>(n, options)
+/// \throws std::invalid_argument, std::length_error, unavailable, cuda_error, device_launch_error
+template <unsigned d, class Integrand, class Parameter>
+quadrature_batch_report quadrature(const quadrature_box<d>& box, const Integrand& f,
+                                   const Parameter* parameters, const detail::element_count& n,
+                                   quadrature_estimate* estimates,
+                                   const quadrature_options& options, const environment& env = {}) {
+  if constexpr (detail::quadrature::checked_batch_types<d, Integrand, Parameter>::are_valid) {
+    return quadrature_async(box, f, parameters, n, estimates, options, env).get();
+  }
+}
+template <unsigned d, class Integrand, class Parameter>
+quadrature_batch_report quadrature(const quadrature_box<d>& box, const Integrand& f,
+                                   const Parameter* parameters, const detail::element_count& n,
+                                   quadrature_estimate* estimates, const environment& env = {}) {
+  return quadrature(box, f, parameters, n, estimates, quadrature_options{}, env);
+}
+
+/// Returns the device memory that a batch of n integrals needs, in bytes. It depends on the device.
+/// \throws std::invalid_argument for options that are not valid; cuda_error
+template <unsigned d, class Integrand, class Parameter>
+[[nodiscard]] std::size_t quadrature_scratch_bytes(std::size_t n,
+                                                   const quadrature_options& options = {}) {
+  validate(options);
+  return detail::quadrature::batch_run<d, Integrand, Parameter>::scratch_bytes(
+      detail::quadrature::sizes_of_batch<d, Integrand, Parameter>(n, options));
 }
 
 /// Returns the device memory that the caller must hand in for a quadrature in d dimensions, in

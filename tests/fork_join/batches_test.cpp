@@ -5,6 +5,7 @@
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
+#include <cmath>
 #include <cstdint>
 #include <ramify/cpu/executor.hpp>
 #include <ramify/fork_join.cuh>
@@ -161,9 +162,61 @@ std::vector<fork_join_options> all_options() {
   return all;
 }
 
+/// An interval of an integral over cos(w x), with the values at its ends and in the middle.
+struct interval {
+  double w;
+  double begin;
+  double end;
+  double values[3];
+
+  [[nodiscard]] __host__ __device__ static double f(double w, double x) { return cos(w * x); }
+  [[nodiscard]] static interval whole(double w) { return {w, 0, 1, {f(w, 0), f(w, 0.5), f(w, 1)}}; }
+  [[nodiscard]] __device__ interval half(unsigned i) const {
+    const double middle = (begin + end) / 2;
+    const double from = i == 0 ? begin : middle;
+    const double to = i == 0 ? middle : end;
+    return {w, from, to, {values[i], f(w, (from + to) / 2), values[i + 1]}};
+  }
+  [[nodiscard]] __device__ double simpson() const {
+    return (end - begin) / 6 * (values[0] + 4 * values[1] + values[2]);
+  }
+};
+
+/// Adaptive Simpson integration. An interval is split until the sum over its halves agrees.
+struct adaptive_simpson {
+  double tolerance;  ///< for an interval of length 1
+
+  [[nodiscard]] __device__ unsigned degree(const interval& i) const {
+    const double change = i.half(0).simpson() + i.half(1).simpson() - i.simpson();
+    return fabs(change) <= 15 * tolerance * (i.end - i.begin) ? 0 : 2;
+  }
+  [[nodiscard]] __device__ interval child(const interval& i, unsigned number) const {
+    return i.half(number);
+  }
+  [[nodiscard]] __device__ double leaf(const interval& i) const {
+    const double halves = i.half(0).simpson() + i.half(1).simpson();
+    return halves + (halves - i.simpson()) / 15;  // extrapolated
+  }
+  [[nodiscard]] __device__ double combine(const interval&, const double* halves, unsigned) const {
+    return halves[0] + halves[1];
+  }
+};
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(fork_join)
+
+BOOST_AUTO_TEST_CASE(a_thousand_integrals_are_one_batch) {
+  std::vector<interval> roots;
+  for (int i = 0; i < cut_down(1'000); ++i) roots.push_back(interval::whole(0.1 + 0.02 * i));
+  std::vector<double> found(roots.size());
+  (void)ramify::fork_join(tree_roots(roots.data(), roots.size()), adaptive_simpson{1e-8},
+                          found.data());
+  for (std::size_t i = 0; i < roots.size(); ++i) {
+    const double w = roots[i].w;
+    BOOST_TEST(std::fabs(found[i] - std::sin(w) / w) < 1e-8);
+  }
+}
 
 BOOST_DATA_TEST_CASE(each_root_has_its_value, data::make(routes) * data::make({1, 32, 2048}), taken,
                      limit) {

@@ -103,8 +103,8 @@ __global__ void call_from_a_kernel(int* keys, kernel_environment<quicksort_calls
 
 }  // namespace
 
-void call(const unsigned* no_roots, const float* const_keys, not_plain* no_keys, no_less* unordered,
-          int* keys, float* values) {
+void call(quadrature_estimate* no_estimates, const unsigned* no_roots, const float* const_keys,
+          not_plain* no_keys, no_less* unordered, int* keys, float* values) {
   quicksort(const_keys, 1);                     // the keys are const, but are sorted in place
   quicksort_pairs(keys, const_keys, 1);         // the values are const, but move with the keys
   quicksort(no_keys, 1, one{});                 // keys must be trivially copyable and
@@ -130,6 +130,7 @@ void call(const unsigned* no_roots, const float* const_keys, not_plain* no_keys,
   branch_and_bound(1u, has_child{});   // Problem needs unsigned degree(Node) const
   branch_and_bound(1u, real_value{});  // value() must return a whole number
   branch_and_bound(1u, real_bound{});  // bound() must return a whole number
+  quadrature(quadrature_box<1>{{0}, {1}}, nothing{}, values, 1, no_estimates);  // of a batch needs
   quadrature(quadrature_box<1>{{0}, {1}}, nothing{});   // the integrand needs double operator()
   make_tree_folds(keys, wide_sum{}, nullptr, nullptr);  // the type of values decides the type of
   const auto folds = make_tree_folds(values, nothing{}, values, values);

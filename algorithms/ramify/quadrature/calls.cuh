@@ -42,6 +42,22 @@ struct quadrature_call_memory {
   round_memory<d> rounds;
 };
 
+/// Returns the result of a complete quadrature, whose last state is `end`.
+template <class Program>
+[[nodiscard]] __device__ quadrature_estimate result_of(const Program& done,
+                                                       const round_state& end) {
+  quadrature_estimate found;
+  found.status = end.status;
+  set_value(found, end.total, exponent_of(done.units), done.tolerance(end.total.value));
+  found.regions = end.regions;
+  found.evaluations = end.evaluations;
+  if (end.status == quadrature_status::not_finite) {
+    memcpy(static_cast<void*>(&found.not_finite_at), done.bad_point, sizeof *done.bad_point);
+    found.error = HUGE_VAL;
+  }
+  return found;
+}
+
 /// A quadrature that a kernel has called. chain_call.cuh describes its members.
 template <unsigned d, class Integrand>
 struct quadrature_call : chain_call<quadrature_call<d, Integrand>> {
@@ -105,17 +121,7 @@ struct quadrature_call : chain_call<quadrature_call<d, Integrand>> {
     write_result(program(p, ticket));
   }
   __device__ void write_result(const program_type& done) const {
-    const round_state end = *done.state;
-    quadrature_estimate found;
-    found.status = end.status;
-    set_value(found, end.total, exponent_of(done.units), done.tolerance(end.total.value));
-    found.regions = end.regions;
-    found.evaluations = end.evaluations;
-    if (end.status == quadrature_status::not_finite) {
-      memcpy(static_cast<void*>(&found.not_finite_at), done.bad_point, sizeof *done.bad_point);
-      found.error = HUGE_VAL;
-    }
-    *result = found;
+    *result = result_of(done, *done.state);
   }
 
  private:

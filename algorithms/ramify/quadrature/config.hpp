@@ -92,6 +92,18 @@ inline std::ostream& operator<<(std::ostream& out, const quadrature_report& r) {
              << "\ncheck evaluations: " << r.check_evaluations << '\n';
 }
 
+/// Report of a batch of quadratures.
+struct quadrature_batch_report : run_report {
+  std::uint64_t integrals = 0;  ///< number of integrals
+  std::uint64_t continued = 0;  ///< of them, those for which a block did not suffice
+};
+
+/// Prints each field as a line "name: value".
+inline std::ostream& operator<<(std::ostream& out, const quadrature_batch_report& r) {
+  return out << static_cast<const run_report&>(r) << "integrals: " << r.integrals
+             << "\ncontinued: " << r.continued << '\n';
+}
+
 /// What a quadrature found. If it has not converged, `value` is the best estimate.
 struct quadrature_estimate {
   quadrature_status status = quadrature_status::converged;

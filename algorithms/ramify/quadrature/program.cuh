@@ -115,6 +115,16 @@ struct round_memory : region_memory<d> {
   /// Takes `first_state` first: it must be among the bytes that run_control::wait() reads.
   __host__ __device__ round_memory(memory_layout& memory, std::size_t count)
       : round_memory(memory.take<round_state>(1), memory, count) {}
+  /// Takes what the rounds of one block need: no memory for chunks, and none for the state.
+  struct of_one_block {};
+  __host__ __device__ round_memory(memory_layout& memory, std::size_t count, of_one_block)
+      : region_memory<d>(memory, count),
+        state(nullptr),
+        chunk_bins(nullptr),
+        chunk_first(nullptr),
+        chunk_totals(nullptr),
+        not_finite(memory.take<unsigned long long>(1)),
+        bad_point(memory.take<quadrature_point<d>>(1)) {}
 
  private:
   __host__ __device__ round_memory(round_state* first_state, memory_layout& memory,
@@ -177,9 +187,11 @@ struct quadrature_program : chain_link, round_memory<d> {
   template <class Grids>
   void launch_repeated(const state_type&, Grids& grids) const;
 
-  /// Returns the number of warps of run_small_rounds() that share the points of a half.
-  [[nodiscard]] static __host__ __device__ unsigned small_team(unsigned splits) {
-    return team_size(points, small_warps, 2 * splits, small_warps / 2);
+  /// Returns the number of warps of a block of `available` warps that share the points of a half in
+  /// a small round.
+  [[nodiscard]] static __host__ __device__ unsigned small_team(unsigned splits,
+                                                               unsigned available) {
+    return team_size(points, available, 2 * splits, available / 2);
   }
   /// Returns the number of points that a lane of run_small_rounds() evaluates in a round.
   [[nodiscard]] static __host__ __device__ unsigned lane_evaluations(const state_type& s) {
@@ -187,7 +199,7 @@ struct quadrature_program : chain_link, round_memory<d> {
       return (s.regions * ((s.check_points + 31) / 32) + small_warps - 1) / small_warps;
     }
     const unsigned splits = s.splits;
-    const unsigned team = small_team(splits);
+    const unsigned team = small_team(splits, small_warps);
     const unsigned teams = small_warps / team;
     return (2 * splits + teams - 1) / teams * ((points + 32 * team - 1) / (32 * team));
   }

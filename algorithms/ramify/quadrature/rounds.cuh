@@ -55,31 +55,31 @@ __device__ void end_phase_of_block(const Program& program, const round_state& ne
   if (threadIdx.x == 0) end_phase<launches>(program, next, kernel);
 }
 
-/// Shared memory of a block that runs small rounds.
-template <class Program>
+/// Shared memory of a block of `warps` warps that runs small rounds.
+template <class Program, unsigned warps = small_warps>
 struct small_memory {
-  team_memory<Program::dimensions, small_warps> teams;
-  end_memory<small_threads> ends;
+  team_memory<Program::dimensions, warps> teams;
+  end_memory<32 * warps> ends;
   double excesses[max_shared_batches];
 };
 
-/// Runs round 0 and the small rounds after it in a block of small_threads threads. Returns the
-/// state after them, to all threads. All threads of the block call it. (Inlined as in splits.cuh.)
-template <class Program>
+/// Runs round 0 and the small rounds after it in a block of `warps` warps, at least two. Returns
+/// the state after them, to all threads. All threads of the block call it. (Inlined as in
+/// splits.cuh.)
+template <class Program, unsigned warps>
 __device__ __forceinline__ round_state small_rounds(const Program& program,
-                                                    small_memory<Program>& memory) {
+                                                    small_memory<Program, warps>& memory) {
   if (threadIdx.x == 0) *program.not_finite = Program::none;
   __syncthreads();
   round_state now{};
   now.regions = 1;
   do {
     if (now.check_points != 0) {
-      check_in_block<small_warps>(program, now, memory.excesses);
+      check_in_block<warps>(program, now, memory.excesses);
     } else {
-      const unsigned warps_per_team = now.rounds == 0
-                                          ? team_size(Program::points, small_warps, 1, small_warps)
-                                          : Program::small_team(now.splits);
-      evaluate_in_teams<small_warps>(program, now, warps_per_team, 0, 1, memory.teams);
+      const unsigned warps_per_team = now.rounds == 0 ? team_size(Program::points, warps, 1, warps)
+                                                      : Program::small_team(now.splits, warps);
+      evaluate_in_teams<warps>(program, now, warps_per_team, 0, 1, memory.teams);
     }
     now = end_round_in_block(program, after_evaluation<Program>(now), memory.ends);
   } while (now.ended == 0 && program.is_small(now));

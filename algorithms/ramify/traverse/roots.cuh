@@ -12,14 +12,11 @@
 /// node with many children.
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
-#include <ramify/runtime/buffer.cuh>
+#include <ramify/runtime/detail/any_memory.cuh>
 #include <ramify/runtime/detail/element_count.cuh>
 #include <ramify/runtime/run_setup.cuh>
-#include <ramify/runtime/staging.cuh>
 #include <ramify/traverse/argument_types.cuh>
-#include <stdexcept>
 #include <string>
 
 namespace ramify::inline RAMIFY_BUILD {
@@ -102,53 +99,17 @@ struct visit_below {
 template <class Node, class Visit, class Value>
 struct shared_memory_of<visit_below<Node, Visit, Value>> : shared_memory_of<Visit> {};
 
-/// Checks the array and the number of roots. \throws std::invalid_argument, cuda_error
-template <class Node>
-void check_roots(const run_setup& setup, const tree_roots<Node>& roots) {
-  const std::size_t most = roots.count.upper_bound;
-  const std::string name = std::string(setup.algorithm) + ": the number of roots";
-  check_field(most < std::size_t{1} << 32, name, most, "less than 2^32");
-  setup.check_count(roots.count);
-  if (most == 0) return;
-  const std::string nodes = std::string(setup.algorithm) + ": roots";
-  if (roots.nodes == nullptr) throw std::invalid_argument(nodes + " is null");
-  check_alignment(roots.nodes, alignof(Node), nodes);
-  if (setup.captured) check_device_access(roots.nodes, nodes.c_str());
-}
-
 /// Returns the roots in memory that the device can access. `copy` owns it, if the array is in
-/// ordinary host memory.
+/// ordinary host memory. \throws std::invalid_argument for a bad array or number; cuda_error
 template <class Node>
 [[nodiscard]] tree_roots<Node> roots_on_device(const run_setup& setup, tree_roots<Node> roots,
                                                std::shared_ptr<const void>& copy) {
-  check_roots(setup, roots);
   const std::size_t most = roots.count.upper_bound;
-  if (most == 0 || setup.captured) return roots;
-  if (memory_of(roots.nodes, setup.algorithm) != cudaMemoryTypeUnregistered) return roots;
-  const auto memory = std::make_shared<device_buffer<Node>>(most, setup.stream);
-  copy_to_device(memory->data(), roots.nodes, most * sizeof(Node), setup.stream);
-  roots.nodes = memory->data();
-  copy = memory;
+  check_field(most < std::size_t{1} << 32, std::string(setup.algorithm) + ": the number of roots",
+              most, "less than 2^32");
+  setup.check_count(roots.count);
+  roots.nodes = input_on_device(setup, roots.nodes, most, "roots", copy);
   return roots;
-}
-
-/// Returns the number of roots. If kernels have read it in device memory, waits for the stream.
-/// \throws std::length_error if it exceeds its upper bound; cuda_error
-inline std::size_t number_of_roots(const char* algorithm, const element_count& count,
-                                   cudaStream_t stream) {
-  if (!count.on_device()) return count.upper_bound;
-  std::uint64_t raw = 0;
-  constexpr const char* doing = "reading the number of roots";
-  if (count.bytes == 8) {
-    raw = read_back(static_cast<const std::uint64_t*>(count.address), stream, doing);
-  } else if (count.is_signed) {
-    const auto number = read_back(static_cast<const std::int32_t*>(count.address), stream, doing);
-    raw = static_cast<std::uint64_t>(std::int64_t{number});
-  } else {
-    raw = read_back(static_cast<const std::uint32_t*>(count.address), stream, doing);
-  }
-  count.check(algorithm, raw);
-  return static_cast<std::size_t>(raw);
 }
 
 /// The same for a call with one root, which needs no memory.

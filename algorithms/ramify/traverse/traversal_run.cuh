@@ -112,7 +112,7 @@ class traversal_run final : public device_run<traverse_result<typename Traversal
     }
     if constexpr (has_roots<Traversal>) {
       static_cast<void>(
-          number_of_roots(this->choices.algorithm, tree_.expand.roots.count, run.stream()));
+          read_number(this->choices.algorithm, tree_.expand.roots.count, run.stream()));
     }
     static_cast<run_report&>(found.report) = this->end();
     strategy.complete(found.report);
