@@ -23,12 +23,13 @@
 ///            tree_roots.
 /// expand     degree(node): the number of children, fewer than 2^32. child(node, i): child number
 ///            i, 0 <= i < degree. degree is called once for a node and child once for each i, by
-///            any thread, in any order, so both must be pure functions. If Expand has a static
-///            member donates_late that is true, no warp shares its nodes before it has made 24
-///            steps. This suits trees with much work below each of the root's many children, and
-///            searches that prune. Other trees need to share early, so that all warps begin sooner.
-///            If it has a static member takes_neighbors that is true, a warp takes nodes that one
-///            warp shared, else a sample of all shared nodes, whose subtrees are of similar size.
+///            any thread, in any order, so child must be a pure function. degree may read what
+///            visits have written, to prune. If Expand has a static member donates_late that is
+///            true, no warp shares its nodes before it has made 24 steps. This suits trees with
+///            much work below each of the root's many children, and searches that prune. Other
+///            trees need to share early, so that all warps begin sooner. If it has a static member
+///            takes_neighbors that is true, a warp takes nodes that one warp shared, else a sample
+///            of all shared nodes, whose subtrees are of similar size.
 /// visit      visit(node, degree) -> Value, called once for every node. It may write to memory of
 ///            the caller. Visits of different nodes run concurrently. If Visit has a type
 ///            shared_memory, it is called as visit(node, degree, shared). `shared` is an object of
