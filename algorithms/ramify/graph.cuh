@@ -3,7 +3,8 @@
 
 /// \file
 /// Graph algorithms for CUDA code, on a graph in compressed sparse rows in device memory:
-/// breadth-first search, shortest paths, connected components, PageRank.
+/// breadth-first search, shortest paths, connected components, PageRank, and algorithms of the
+/// caller (graph_rounds(), which graph/operators.cuh describes).
 ///
 ///     0 ─ 1 ─ 3      offsets <-- [0, 2, 4, 5, 6, 6]    levels     --> [0, 1, 1, 2, -1]
 ///       └ 2     4    targets <-- [1, 2, 0, 3, 0, 1]    parents    --> [-1, 0, 0, 1, -1]
@@ -35,9 +36,10 @@
 ///               and with every strategy. Of several shortest paths, a run stores any one in
 ///               parents.
 /// Strategies    for_edges.cuh lists them.
-/// Scratch       bytes per vertex: search 24.25, paths 36.13, components 4, PageRank 24; the
-///               strategy aggregated needs 12 more. The memory comes from Ramify's stream-ordered
-///               pool, or from the caller; bfs_scratch_bytes() and its siblings return the size.
+/// Scratch       bytes per vertex: search 24.25, paths 36.13, components 4, PageRank 24, operators
+///               28 or less; the strategy aggregated needs 12 more. The memory comes from Ramify's
+///               stream-ordered pool, or from the caller; bfs_scratch_bytes() and its siblings
+///               return the size.
 /// Stream        ordered with the work before and after in the stream. A function without _async
 ///               waits for its stream. One with _async does not wait, except that the first
 ///               automatic route on a GPU measures launches (see choose_route()). Work that
@@ -84,6 +86,7 @@
 #include <ramify/graph/calls.cuh>
 #include <ramify/graph/components.cuh>
 #include <ramify/graph/config.hpp>
+#include <ramify/graph/operator_rounds.cuh>
 #include <ramify/graph/pagerank.cuh>
 #include <ramify/graph/run.cuh>
 #include <ramify/graph/sssp.cuh>
@@ -323,6 +326,66 @@ pagerank_report pagerank(const graph_view& graph, double* ranks,
 template <class = void>
 pagerank_report pagerank(const graph_view& graph, double* ranks, const environment& env = {}) {
   return pagerank<detail::default_of<pagerank_options>>(graph, ranks, {}, env);
+}
+
+// ---- algorithms of the caller ----
+
+/// Returns the scratch memory of graph_rounds() for an algorithm of this type, in bytes of device
+/// memory. It reads no element of an array and launches nothing. \throws std::invalid_argument
+template <class Algorithm>
+[[nodiscard]] std::size_t graph_rounds_scratch_bytes(const graph_view& graph,
+                                                     const graph_options& options = {}) {
+  return detail::graph::scratch_bytes<detail::graph::operator_rounds<Algorithm>>(graph, options);
+}
+
+/// Starts a loop of operators; see graph/operators.cuh. Work that enters the stream after the call
+/// sees all writes of the operators; see Stream above. Ignores graph.in_offsets and
+/// graph.in_sources. The arrays of the algorithm are not checked.
+///
+/// \param algorithm  its operators and next(); it is copied
+/// \param env        its memory: graph_rounds_scratch_bytes<Algorithm>(graph, options)
+/// \throws std::invalid_argument, unavailable, cuda_error; see Errors above
+template <class Algorithm, class Options = graph_options>
+detail::run_if<detail::graph::argument_types<Algorithm>,
+               async_run<detail::graph::rounds_report<Algorithm>>>
+graph_rounds_async(const graph_view& graph, const Algorithm& algorithm,
+                   const std::type_identity_t<Options>& options, const environment& env = {}) {
+  if constexpr (detail::graph::checked_types<Algorithm>::are_valid) {
+    const phase_range range("graph: rounds of operators");
+    validate(options);
+    const auto arrays = detail::graph::check_shape(graph.outgoing());
+    const detail::graph::operator_rounds<Algorithm> rounds{algorithm, nullptr,
+                                                           detail::graph::thin_edges_of(options)};
+    return detail::graph::start_search("graph_rounds", arrays, graph.outgoing(), options, rounds,
+                                       env);
+  }
+}
+template <class Algorithm>
+auto graph_rounds_async(const graph_view& graph, const Algorithm& algorithm,
+                        const environment& env = {}) {
+  return graph_rounds_async<Algorithm, detail::default_of<graph_options>>(graph, algorithm, {},
+                                                                          env);
+}
+
+/// Runs a loop of operators and waits for it: graph_rounds_async() and get(). Returns the state
+/// after the last operator, too.
+/// \param env  its memory: graph_rounds_scratch_bytes<Algorithm>(graph, options)
+/// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
+template <class Algorithm, class Options = graph_options>
+detail::graph::rounds_report<Algorithm> graph_rounds(const graph_view& graph,
+                                                     const Algorithm& algorithm,
+                                                     const std::type_identity_t<Options>& options,
+                                                     const environment& env = {}) {
+  if constexpr (detail::graph::checked_types<Algorithm>::are_valid) {
+    return graph_rounds_async<Algorithm, Options>(graph, algorithm, options, detail::waiting(env))
+        .get();
+  }
+}
+template <class Algorithm>
+detail::graph::rounds_report<Algorithm> graph_rounds(const graph_view& graph,
+                                                     const Algorithm& algorithm,
+                                                     const environment& env = {}) {
+  return graph_rounds<Algorithm, detail::default_of<graph_options>>(graph, algorithm, {}, env);
 }
 
 }  // namespace ramify::inline RAMIFY_BUILD

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/betweenness_centrality.hpp>
 #include <boost/graph/breadth_first_search.hpp>
 #include <boost/graph/compressed_sparse_row_graph.hpp>
 #include <boost/graph/connected_components.hpp>
+#include <boost/graph/core_numbers.hpp>
 #include <boost/graph/dijkstra_shortest_paths.hpp>
 #include <limits>
 #include <type_traits>
@@ -88,6 +90,57 @@ std::vector<double> serial_ranks(std::size_t n, const edge_list& edges, double d
     ranks = next;
   }
   return ranks;
+}
+
+std::vector<std::int32_t> boost_cores(std::size_t n, const edge_list& edges) {
+  using boost_graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS>;
+  const boost_graph graph(edges.begin(), edges.end(), n);
+  std::vector<std::int32_t> cores(n);
+  boost::core_numbers(graph, boost::make_iterator_property_map(
+                                 cores.begin(), boost::get(boost::vertex_index, graph)));
+  return cores;
+}
+
+std::uint64_t serial_triangles(std::size_t n, const edge_list& edges) {
+  std::vector<std::vector<bool>> adjacent(n, std::vector<bool>(n));
+  for (const auto& [u, v] : edges) adjacent[std::size_t(u)][std::size_t(v)] = true;
+  std::uint64_t corners = 0;
+  for (const auto& [u, v] : edges) {
+    for (std::size_t w = 0; w < n; ++w) {
+      corners += adjacent[std::size_t(u)][w] && adjacent[std::size_t(v)][w];
+    }
+  }
+  return corners / 6;  // each triangle has three edges in two directions
+}
+
+std::vector<double> boost_betweenness(std::size_t n, const edge_list& edges) {
+  using boost_graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS>;
+  const boost_graph graph(edges.begin(), edges.end(), n);
+  std::vector<double> scores(n);
+  boost::brandes_betweenness_centrality(
+      graph,
+      boost::make_iterator_property_map(scores.begin(), boost::get(boost::vertex_index, graph)));
+  return scores;
+}
+
+std::vector<int> serial_labels(std::size_t n, const edge_list& edges, const std::vector<int>& seeds,
+                               int labels, unsigned max_rounds) {
+  std::vector<int> result = seeds;
+  for (unsigned round = 0; round < max_rounds; ++round) {
+    std::vector<std::vector<int>> votes(n, std::vector<int>(std::size_t(labels)));
+    for (const auto& [u, v] : edges) {
+      const int label = result[std::size_t(u)];
+      if (label >= 0) ++votes[std::size_t(v)][std::size_t(label)];
+    }
+    std::vector<int> next = seeds;
+    for (std::size_t v = 0; v < n; ++v) {
+      const auto most = std::ranges::max_element(votes[v]);
+      if (seeds[v] < 0 && *most > 0) next[v] = static_cast<int>(most - votes[v].begin());
+    }
+    if (next == result) break;
+    result = next;
+  }
+  return result;
 }
 
 }  // namespace tests

@@ -33,4 +33,20 @@ template <class T>
 [[nodiscard]] std::vector<double> serial_ranks(std::size_t n, const edge_list& edges,
                                                double damping, unsigned iterations);
 
+/// Returns the core number of each vertex of a symmetric graph without loops and repeated edges.
+[[nodiscard]] std::vector<std::int32_t> boost_cores(std::size_t n, const edge_list& edges);
+
+/// Returns the number of triangles of a symmetric graph without loops and repeated edges.
+[[nodiscard]] std::uint64_t serial_triangles(std::size_t n, const edge_list& edges);
+
+/// Returns the betweenness centrality of each vertex, with all vertices as sources.
+[[nodiscard]] std::vector<double> boost_betweenness(std::size_t n, const edge_list& edges);
+
+/// Returns the labels after label propagation: a vertex without a seed takes the label of most of
+/// its edges, the smallest of several, until no label changes, or for `max_rounds` rounds; -1: no
+/// label arrives.
+[[nodiscard]] std::vector<int> serial_labels(std::size_t n, const edge_list& edges,
+                                             const std::vector<int>& seeds, int labels,
+                                             unsigned max_rounds);
+
 }  // namespace tests

@@ -4,6 +4,7 @@
 #include <ramify/amr.cuh>
 #include <ramify/branch_and_bound.cuh>
 #include <ramify/fork_join.cuh>
+#include <ramify/graph.cuh>
 #include <ramify/quadrature.cuh>
 #include <ramify/quicksort.cuh>
 #include <ramify/rooted_tree.cuh>
@@ -79,6 +80,20 @@ struct real_bound : real_value {
   __device__ double bound(unsigned) const { return 0; }
   __device__ std::int64_t value(unsigned) const { return 0; }
 };
+struct has_tag {
+  struct state {};
+  struct visit : all_edges {};
+  using step = graph_step<visit>;
+};
+struct no_tag : has_tag {
+  using step = graph_step<nothing>;
+};
+struct returns_count : has_tag {
+  __device__ int operator()(visit, state&, graph_edge) const { return 1; }
+};
+struct no_next : has_tag {
+  __device__ void operator()(visit, state&, graph_edge) const {}
+};
 using gas = euler<double, 2>;
 
 struct says_yes {
@@ -146,6 +161,11 @@ void call(quadrature_estimate* no_estimates, const unsigned* no_roots, const flo
   query(tree, pairs, with_text{});      // query: the callback must be trivially copyable
   query(tree, 5, ignores{});            // must be one of the predicates of predicates.cuh
   query(tree, in_boxes<double, 3>(nullptr, 0), ignores{});  // must have the type of coordinates
+  const graph_view graph;
+  graph_rounds(graph, nothing{});        // the algorithm needs the types state and step
+  graph_rounds(graph, no_tag{});         // step must be a graph_step of tags
+  graph_rounds(graph, returns_count{});  // each operator needs bool or void operator()
+  graph_rounds(graph, no_next{});        // the algorithm needs step next(state&
   const gradient_criterion<gas> criterion;
   amr_run(gas{}, criterion, nothing{}, amr_options{});  // the initial state needs values operator()
 }

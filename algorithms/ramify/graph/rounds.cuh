@@ -40,6 +40,8 @@ namespace ramify::detail::graph::inline RAMIFY_BUILD {
 ///     void end_group(unsigned g, unsigned); // after the visits of a group; each lane passes
 ///                                           // vertices_of() of another word
 ///     void end();                           // after all visits of a warp
+///     unsigned count(const State&);         // static, __host__ __device__: returns the number of
+///                                           // items that are visited instead of all vertices
 ///     static constexpr bool ends_run = true;  // nothing follows the phase
 template <class... Phases>
 struct vertex_phases {
@@ -61,6 +63,9 @@ struct vertex_phases {
 ///     Visitor visitor(const Program&, const edge_frontier&) const;  // __device__, for for_edges()
 ///     void begin(state&) const;         // __host__ __device__, optional: writes what depends on
 ///                                       // the numbers of vertices and of edges
+///     void complete_edges(state&, bool may_have_children) const;  // __device__, optional: instead
+///                                       // of end_round(), completes a round itself
+///     edge_frontier frontier(const Program&) const;  // __device__, optional: of the next round
 ///
 /// and, for the host: report_type; has_lists, which is false if the frontier is the whole graph;
 /// take(), which takes its scratch memory; complete(), which completes the report.
@@ -87,6 +92,7 @@ struct graph_program : runtime::chain_link {
   __device__ auto visitor(const edge_frontier& from) const { return search.visitor(*this, from); }
   /// Returns the frontier of the next round.
   [[nodiscard]] __device__ edge_frontier frontier() const {
+    if constexpr (requires { this->search.frontier(*this); }) return this->search.frontier(*this);
     const unsigned round = state->round;
     const frontier_size size = state->sizes[round % 2];
     const frontier_list& list = lists[round % 2];
@@ -128,7 +134,11 @@ struct graph_program : runtime::chain_link {
 template <class Program>
 __device__ void complete_round(const Program& program) {
   auto& state = *program.state;
-  program.search.end_round(state);
+  if constexpr (requires { program.search.complete_edges(state, Program::has_children); }) {
+    return program.search.complete_edges(state, Program::has_children);
+  } else {
+    program.search.end_round(state);
+  }
   state.sizes[state.round % 2] = {};
   state.aggregated = {};
   ++state.round;
@@ -304,7 +314,8 @@ __host__ __device__ void graph_program<Search_, has_children_>::phase_table(cons
     default:
       Search_::phases::with(due, [&](auto* phase) {
         row(visit_vertices<std::remove_pointer_t<decltype(phase)>, program>,
-            shape_over(s.vertices, tuning::threads * tuning::words_per_warp));
+            shape_over(items_of<std::remove_pointer_t<decltype(phase)>>(s),
+                       tuning::threads * tuning::words_per_warp));
       });
   }
 }

@@ -25,6 +25,7 @@ enum class graph_phase : unsigned {
   flatten,       ///< of connected components
   update_ranks,  ///< of PageRank
   write_ranks,   ///< of PageRank
+  vertices,      ///< an operator of the caller over vertices
   done,
 };
 

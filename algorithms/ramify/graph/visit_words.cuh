@@ -57,11 +57,24 @@ __device__ void visit_groups(Phase& phase, unsigned n, unsigned warp, unsigned w
   }
 }
 
+/// Returns the number of vertices of a phase: Phase::count(state), or all vertices of the graph.
+template <class Phase, class State>
+[[nodiscard]] __host__ __device__ unsigned items_of(const State& state) {
+  if constexpr (requires { Phase::count(state); }) {
+    return Phase::count(state);
+  } else {
+    return state.vertices;
+  }
+}
+
 /// Calls Phase::visit() for the vertices that Phase::vertices_of() selects.
 template <class Phase, class Program>
 __device__ void visit_words(const Program& program) {
   constexpr unsigned at_once = tuning::words_per_warp;
-  const unsigned vertices = program.state->vertices;
+  const unsigned vertices = items_of<Phase>(*program.state);
+  if constexpr (requires { Phase::count(*program.state); }) {
+    if (vertices == 0) return;
+  }
   const unsigned words = (vertices - 1) / 32 + 1;
   const unsigned warps = gridDim.x * (tuning::threads / 32);
   const unsigned warp = (blockIdx.x * tuning::threads + threadIdx.x) / 32;

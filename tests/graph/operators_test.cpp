@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Operators of the caller on graphs, on the backend of this build: the examples against Boost.Graph
+// and serial loops, and the rules of frontiers.
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+#include <optional>
+#include <ramify/cpu/executor.hpp>
+#include <ramify/runtime/captured_graph.cuh>
+#include <ramify/runtime/stream.cuh>
+
+#include "exceptions.hpp"
+#include "failed_launches.hpp"
+#include "operator_calls.cuh"
+
+namespace data = boost::unit_test::data;
+using namespace tests;
+
+namespace {
+
+using example_calls = boost::mpl::list<k_core_call, triangles_call, labels_call>;
+
+/// Returns simple graphs of each kind, and for label propagation, which counts votes, any graphs.
+template <class Call>
+std::vector<host_graph> graphs_for(std::size_t n, std::uint64_t seed = 1) {
+  std::vector<host_graph> graphs = graphs_of_each_kind(n, seed);
+  if constexpr (!std::is_same_v<Call, labels_call>) {
+    for (host_graph& graph : graphs) graph = simple(graph);
+  }
+  return graphs;
+}
+
+/// Runs an example with each strategy and route on graphs of each kind, or one in `of` of them.
+template <class Call>
+void check_example(std::size_t n, int& piece, int of, std::size_t pending_launches = 0) {
+  for (const host_graph& graph : graphs_for<Call>(n, n)) {
+    check_all_calls<Call>(graph, piece, stride(of), pending_launches);
+  }
+}
+
+/// Checks what is in a frontier, by a fixed sequence of operators.
+struct probe {
+  struct state {
+    unsigned vertices[6]{};
+    unsigned long long edges[6]{};
+    unsigned long long all = 0;
+  };
+  struct begin : ramify::all_vertices {};
+  struct spread : ramify::frontier_edges {};
+  struct count : ramify::frontier_vertices {};
+  struct halve : ramify::frontier_vertices {};
+  struct sum : ramify::all_edges {};
+  using step = ramify::graph_step<begin, spread, count, halve, sum>;
+
+  const std::int32_t* targets;
+  int* visits;  // of each vertex: the visits of `count`
+
+  __device__ bool operator()(begin, state&, int v) const {
+    visits[v] = 0;
+    return v % 3 == 0;
+  }
+  __device__ bool operator()(spread, state&, ramify::graph_edge) const { return true; }
+  __device__ void operator()(count, state&, int v) const { atomicAdd(&visits[v], 1); }
+  __device__ bool operator()(halve, state&, int v) const { return v % 2 == 0; }
+  __device__ void operator()(sum, state& s, ramify::graph_edge e) const {
+    if (targets[e.index] != e.target) atomicAdd(&s.all, 1ull << 40);
+    atomicAdd(&s.all, static_cast<unsigned long long>(e.source) + 1);
+  }
+  __device__ step next(state& s, const ramify::graph_round<step>& after) const {
+    s.vertices[after.rounds - 1] = after.frontier.vertices;
+    s.edges[after.rounds - 1] = after.frontier.edges;
+    if (after.last == begin{}) return spread{};
+    if (after.last == spread{}) return count{};
+    if (after.last == sum{}) return step::done();
+    if (after.last == halve{}) return sum{};
+    return halve{};
+  }
+};
+
+/// Ends after two operators, the second of which has an empty frontier.
+struct no_frontier {
+  struct state {
+    unsigned visits = 0;
+  };
+  struct find : ramify::frontier_vertices {};
+  struct visit : ramify::frontier_edges {};
+  using step = ramify::graph_step<find, visit>;
+
+  __device__ bool operator()(find, state& s, int) const { return atomicAdd(&s.visits, 1) == 0; }
+  __device__ void operator()(visit, state& s, ramify::graph_edge) const { atomicAdd(&s.visits, 1); }
+  __device__ step next(state&, const ramify::graph_round<step>& after) const {
+    return after.last == find{} ? visit{} : step::done();
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(graph_operators)
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(every_graph_strategy_and_route, Call, example_calls) {
+  int piece = 0;
+  check_example<Call>(200, piece, 1);
+  for (const std::size_t n : {2, 31, 32, 33, 64, 65, 129, 1025}) check_example<Call>(n, piece, 29);
+}
+
+BOOST_AUTO_TEST_CASE(betweenness_of_each_graph) {
+  int piece = 0;
+  check_example<betweenness_call>(40, piece, 7);
+  check_example<betweenness_call>(90, piece, 43);
+}
+
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(on_the_executor))
+BOOST_DATA_TEST_CASE(every_random_schedule, data::xrange(random_schedules()), seed) {
+  const ramify::cpu::scoped_executor_config config(
+      {.order = ramify::cpu::schedule::random, .seed = std::uint64_t(seed)});
+  int piece = seed;
+  check_example<k_core_call>(std::size_t(70 + seed), piece, 43);
+  check_example<labels_call>(std::size_t(70 + seed), piece, 43);
+}
+
+BOOST_DATA_TEST_CASE(no_work_is_lost_at_any_limit, data::make({1, 16, 32, 2048}), limit) {
+  int piece = limit;
+  check_example<k_core_call>(200, piece, 13, std::size_t(limit));
+  check_example<labels_call>(200, piece, 13, std::size_t(limit));
+}
+
+#if !RAMIFY_ON_CUDA  // only the executor can be configured
+
+BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch) {
+  const host_graph graph = simple(kronecker(5, 4));
+  for (const edge_strategy strategy : {edge_strategy::warp, edge_strategy::aggregated}) {
+    const auto chosen = settings_of(route::device, strategy);
+    const auto whole = check_call<k_core_call>(graph, chosen);
+    const auto executor = ramify::cpu::current_executor_config();
+    const unsigned interrupted = count_interrupted(12, executor, [&](std::uint64_t) {
+      const auto report = check_call<k_core_call>(graph, chosen);
+      return report.host_grids > whole.host_grids || report.spilled_tasks > 0;
+    });
+    BOOST_TEST(interrupted >= 6u);  // negative control: the failures did end launches
+  }
+}
+
+#else
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_captured_run_is_right_in_each_launch_of_its_graph, Call,
+                              example_calls) {
+  const host_graph graph = simple(kronecker(9, 8));
+  for (const route taken : routes) {
+    for (const edge_strategy strategy : {edge_strategy::balanced, edge_strategy::aggregated}) {
+      const Call call(graph, settings_of(taken, strategy));
+      const ramify::host_stream stream;
+      ramify::check(cudaDeviceSynchronize(), "waiting for the input");
+      std::optional<decltype(call.start())> run;
+      const ramify::captured_graph captured(stream.get(), [&] { run = call.start(stream.get()); });
+      for (int i = 0; i < 3; ++i) {
+        captured.launch(stream.get());
+        const auto report = run->get();
+        BOOST_TEST(call.fault(&report) == "");
+      }
+    }
+  }
+}
+
+#endif
+
+// A vertex is in the frontier once, although several edges lead to it. An operator that returns
+// nothing leaves the frontier as it is.
+BOOST_AUTO_TEST_CASE(a_frontier_has_each_vertex_once) {
+  for (const host_graph& graph : {loops_and_repeats(70), kronecker(7, 8), star(200), path(1)}) {
+    const std::size_t n = graph.vertices();
+    std::vector<int> expected(n);
+    unsigned vertices = 0, even = 0;
+    std::uint64_t all = 0;
+    for (const auto& [u, v] : graph.list) {
+      if (u % 3 == 0) expected[std::size_t(v)] = 1;
+      all += std::uint64_t(u) + 1;
+    }
+    for (std::size_t v = 0; v < n; ++v) {
+      vertices += unsigned(expected[v]);
+      if (v % 2 == 0) even += unsigned(expected[v]);
+    }
+    const device_graph on_device(graph);
+    const auto visits = upload(std::vector<int>(n, -7));
+    const probe algorithm{on_device.targets.data(), visits.data()};
+    for (const route taken : routes) {
+      for (const edge_strategy strategy : ramify::all_choices<edge_strategy>()) {
+        const auto chosen = settings_of(taken, strategy);
+        const auto report = ramify::graph_rounds(on_device.view(), algorithm, chosen, chosen);
+        BOOST_TEST(download(visits) == expected, boost::test_tools::per_element());
+        BOOST_TEST(report.rounds == 5u);
+        const auto& [counts, edges, sum] = report.state;
+        BOOST_TEST(counts[0] == (n + 2) / 3);
+        BOOST_TEST(counts[1] == vertices);
+        BOOST_TEST(counts[2] == vertices);
+        BOOST_TEST(edges[2] == edges[1]);
+        BOOST_TEST(counts[3] == even);
+        BOOST_TEST(counts[4] == even);
+        BOOST_TEST(sum == all);
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_first_frontier_is_empty) {
+  const device_graph graph(kronecker(5, 4));
+  for (const route taken : routes) {
+    const auto report = ramify::graph_rounds(graph.view(), no_frontier{}, {.route = taken});
+    BOOST_TEST(report.state.visits == 0u);
+    BOOST_TEST(report.rounds == 2u);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(faulty_graphs_and_options_are_refused) {
+  host_graph graph = simple(random_graph(200, 600));
+  graph.targets[44] = 200;
+  for (const route taken : routes) {
+    const k_core_call call(graph, settings_of(taken, edge_strategy::balanced));
+    BOOST_CHECK_EXCEPTION((void)call.start().get(), std::invalid_argument,
+                          names("graph: targets[44] is 200; it must be in [0, 200)"));
+    BOOST_TEST(call.is_unchanged());
+  }
+  const device_graph right(simple(kronecker(4, 4)));
+  const examples::triangles algorithm{right.offsets.data(), right.targets.data()};
+  BOOST_CHECK_EXCEPTION((void)ramify::graph_rounds(right.view(), algorithm, {.heavy_degree = 0}),
+                        std::invalid_argument, names("graph_options.heavy_degree"));
+  const auto report = ramify::graph_rounds(ramify::graph_view{}, algorithm);
+  BOOST_TEST(report.route_reason == "there are no vertices");
+  BOOST_TEST(report.state.count == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_run_may_be_destroyed_and_repeated) {
+  const host_graph graph = simple(kronecker(6, 8));
+  for (const route taken : routes) {
+    const k_core_call call(graph, settings_of(taken, edge_strategy::balanced));
+    const ramify::host_stream stream;
+    ramify::check(cudaStreamSynchronize(nullptr), "waiting for the input");
+    { const auto run = call.start(stream.get()); }
+    auto run = call.start(stream.get());
+    const auto report = run.get();
+    BOOST_TEST(call.fault(&report) == "");
+    BOOST_CHECK_THROW((void)run.get(), std::logic_error);
+  }
+}
+
+// Only the device has the numbers of vertices and edges: the graph of the first vertices.
+BOOST_AUTO_TEST_CASE(sizes_may_be_on_the_device) {
+  const host_graph part = simple(kronecker(6, 4));
+  host_graph whole = part;
+  for (const std::size_t more : {1, 2, 3}) whole.offsets.push_back(part.offsets.back() + int(more));
+  whole.targets.insert(whole.targets.end(), {0, 1, 2});
+  const device_graph graph(whole);
+  const auto count = upload(std::vector<std::uint64_t>{part.vertices()});
+  const auto view =
+      graph.view(false).with_vertices(ramify::device_count(count.data(), whole.vertices()));
+  for (const route taken : routes) {
+    const examples::triangles algorithm{graph.offsets.data(), graph.targets.data()};
+    const auto report = ramify::graph_rounds(view, algorithm, {.route = taken});
+    BOOST_TEST(report.state.count == serial_triangles(part.vertices(), part.list));
+    BOOST_TEST(report.vertices == part.vertices());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(scratch_of_operators_is_as_documented) {
+  const std::int64_t* const none = nullptr;
+  const auto graph = ramify::graph_view::directed({none, 1'000'001}, {});
+  BOOST_TEST(double(ramify::graph_rounds_scratch_bytes<examples::k_core>(graph)) < 28.01e6);
+  BOOST_TEST(double(ramify::graph_rounds_scratch_bytes<no_frontier>(graph)) < 24.01e6);
+  BOOST_TEST(ramify::graph_rounds_scratch_bytes<examples::triangles>(graph) < 5000u);
+}
+
+BOOST_AUTO_TEST_CASE(the_oracles_detect_wrong_results) {
+  const host_graph graph = simple(kronecker(6, 4));
+  const k_core_call call(graph, {});
+  auto report = call.start().get();
+  BOOST_TEST(call.fault(&report) == "");
+  auto cores = download(call.cores);
+  ++cores[3];
+  BOOST_TEST(difference(cores, boost_cores(graph.vertices(), graph.list)) != "");
+  const triangles_call closing(graph, {});
+  auto closed = closing.start().get();
+  BOOST_TEST(closed.state.count > 20u);
+  ++closed.state.count;
+  BOOST_TEST(closing.fault(&closed) != "");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
