@@ -12,6 +12,7 @@
 ///
 ///     const auto graph = ramify::graph_view::symmetric({offsets, n + 1}, {targets, m});
 ///     ramify::breadth_first_search(graph, 0, {.levels = levels, .parents = parents});
+///     ramify::breadth_first_searches(graph, sources, levels_of_each);  // up to 64, at once
 ///     ramify::shortest_paths(graph, {weights, m}, 0, {.distances = distances});
 ///     ramify::connected_components(graph, components);
 ///     ramify::pagerank(graph, ranks, {.stream = stream, .route = ramify::route::flat});
@@ -36,10 +37,10 @@
 ///               and with every strategy. Of several shortest paths, a run stores any one in
 ///               parents.
 /// Strategies    for_edges.cuh lists them.
-/// Scratch       bytes per vertex: search 24.25, paths 36.13, components 4, PageRank 24, operators
-///               28 or less; the strategy aggregated needs 12 more. The memory comes from Ramify's
-///               stream-ordered pool, or from the caller; bfs_scratch_bytes() and its siblings
-///               return the size.
+/// Scratch       bytes per vertex: search 24.25, paths 36.13, components 4, PageRank 24, searches
+///               from many sources 52, operators 28 or less; the strategy aggregated needs 12 more.
+///               The memory comes from Ramify's stream-ordered pool, or from the caller;
+///               bfs_scratch_bytes() and its siblings return the size.
 /// Stream        ordered with the work before and after in the stream. A function without _async
 ///               waits for its stream. One with _async does not wait, except that the first
 ///               automatic route on a GPU measures launches (see choose_route()). Work that
@@ -76,7 +77,7 @@
 ///               <ramify/runtime/call_arena.cuh>.
 /// Sources       bfs.cuh, sssp.cuh, components.cuh and pagerank.cuh name them.
 /// Not for       graphs of a few thousand edges, where launches take longer than a loop on the
-///               host; many sources at once, which could share reads of the edges.
+///               host.
 
 #include <ramify/runtime/detail/requirements.hpp>
 
@@ -86,6 +87,7 @@
 #include <ramify/graph/calls.cuh>
 #include <ramify/graph/components.cuh>
 #include <ramify/graph/config.hpp>
+#include <ramify/graph/many_sources.cuh>
 #include <ramify/graph/operator_rounds.cuh>
 #include <ramify/graph/pagerank.cuh>
 #include <ramify/graph/run.cuh>
@@ -326,66 +328,6 @@ pagerank_report pagerank(const graph_view& graph, double* ranks,
 template <class = void>
 pagerank_report pagerank(const graph_view& graph, double* ranks, const environment& env = {}) {
   return pagerank<detail::default_of<pagerank_options>>(graph, ranks, {}, env);
-}
-
-// ---- algorithms of the caller ----
-
-/// Returns the scratch memory of graph_rounds() for an algorithm of this type, in bytes of device
-/// memory. It reads no element of an array and launches nothing. \throws std::invalid_argument
-template <class Algorithm>
-[[nodiscard]] std::size_t graph_rounds_scratch_bytes(const graph_view& graph,
-                                                     const graph_options& options = {}) {
-  return detail::graph::scratch_bytes<detail::graph::operator_rounds<Algorithm>>(graph, options);
-}
-
-/// Starts a loop of operators; see graph/operators.cuh. Work that enters the stream after the call
-/// sees all writes of the operators; see Stream above. Ignores graph.in_offsets and
-/// graph.in_sources. The arrays of the algorithm are not checked.
-///
-/// \param algorithm  its operators and next(); it is copied
-/// \param env        its memory: graph_rounds_scratch_bytes<Algorithm>(graph, options)
-/// \throws std::invalid_argument, unavailable, cuda_error; see Errors above
-template <class Algorithm, class Options = graph_options>
-detail::run_if<detail::graph::argument_types<Algorithm>,
-               async_run<detail::graph::rounds_report<Algorithm>>>
-graph_rounds_async(const graph_view& graph, const Algorithm& algorithm,
-                   const std::type_identity_t<Options>& options, const environment& env = {}) {
-  if constexpr (detail::graph::checked_types<Algorithm>::are_valid) {
-    const phase_range range("graph: rounds of operators");
-    validate(options);
-    const auto arrays = detail::graph::check_shape(graph.outgoing());
-    const detail::graph::operator_rounds<Algorithm> rounds{algorithm, nullptr,
-                                                           detail::graph::thin_edges_of(options)};
-    return detail::graph::start_search("graph_rounds", arrays, graph.outgoing(), options, rounds,
-                                       env);
-  }
-}
-template <class Algorithm>
-auto graph_rounds_async(const graph_view& graph, const Algorithm& algorithm,
-                        const environment& env = {}) {
-  return graph_rounds_async<Algorithm, detail::default_of<graph_options>>(graph, algorithm, {},
-                                                                          env);
-}
-
-/// Runs a loop of operators and waits for it: graph_rounds_async() and get(). Returns the state
-/// after the last operator, too.
-/// \param env  its memory: graph_rounds_scratch_bytes<Algorithm>(graph, options)
-/// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
-template <class Algorithm, class Options = graph_options>
-detail::graph::rounds_report<Algorithm> graph_rounds(const graph_view& graph,
-                                                     const Algorithm& algorithm,
-                                                     const std::type_identity_t<Options>& options,
-                                                     const environment& env = {}) {
-  if constexpr (detail::graph::checked_types<Algorithm>::are_valid) {
-    return graph_rounds_async<Algorithm, Options>(graph, algorithm, options, detail::waiting(env))
-        .get();
-  }
-}
-template <class Algorithm>
-detail::graph::rounds_report<Algorithm> graph_rounds(const graph_view& graph,
-                                                     const Algorithm& algorithm,
-                                                     const environment& env = {}) {
-  return graph_rounds<Algorithm, detail::default_of<graph_options>>(graph, algorithm, {}, env);
 }
 
 }  // namespace ramify::inline RAMIFY_BUILD

@@ -64,6 +64,24 @@ inline bfs_report breadth_first_search(const graph_view& graph, std::int64_t sou
   return breadth_first_search(graph, source, results, bfs_options{}, env);
 }
 
+/// Searches breadth-first from several sources at once; the searches share the reads of edges. It
+/// ignores graph.in_offsets and graph.in_sources.
+/// \param sources  k vertices in host memory, 1 <= k <= 64; they may repeat
+/// \param levels   k rows of n elements: levels[i * n + v] is the number of edges of a shortest
+///                 path from sources[i] to v; -1: not reached. An empty array is not computed
+/// \param env      its memory: searches_scratch_bytes() of <ramify/graph.cuh>
+/// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
+searches_report breadth_first_searches(const graph_view& graph,
+                                       std::span<const std::int64_t> sources,
+                                       std::span<std::int32_t> levels, const graph_options& options,
+                                       const environment& env = {});
+inline searches_report breadth_first_searches(const graph_view& graph,
+                                              std::span<const std::int64_t> sources,
+                                              std::span<std::int32_t> levels,
+                                              const environment& env = {}) {
+  return breadth_first_searches(graph, sources, levels, graph_options{}, env);
+}
+
 }  // namespace ramify
 
 namespace ramify::detail::graph {

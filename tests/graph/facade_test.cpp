@@ -50,6 +50,25 @@ BOOST_AUTO_TEST_CASE(it_searches_breadth_first) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(it_searches_from_many_sources) {
+  const host_graph graph = random_graph(300, 900);
+  const std::vector<std::int64_t> sources{7, 0, 299};
+  std::vector<std::int32_t> levels(900, -7), expected;
+  for (const std::int64_t source : sources) {
+    const auto row = boost_levels(300, graph.list, std::int32_t(source));
+    expected.insert(expected.end(), row.begin(), row.end());
+  }
+  const ramify::environment env{.backend = backend_under_test()};
+  const auto report = ramify::breadth_first_searches(view_of(graph), sources, levels, env);
+  BOOST_TEST(levels == expected, boost::test_tools::per_element());
+  BOOST_TEST(report.levels == std::uint64_t(*std::ranges::max_element(expected)));
+  levels.pop_back();
+  BOOST_CHECK_EXCEPTION(
+      (void)ramify::breadth_first_searches(view_of(graph), sources, levels, env),
+      std::invalid_argument,
+      names("levels has 899 elements; it must have as many as vertices times sources, 900"));
+}
+
 BOOST_AUTO_TEST_CASE(it_searches_without_the_edges_by_target) {
   const host_graph graph = random_graph(300, 900);
   bfs_results results = no_bfs_results(300);

@@ -58,15 +58,20 @@ inline std::vector<argument_array> check_shape(const graph_view& graph) {
 }
 
 /// \throws std::invalid_argument
-[[noreturn]] inline void refuse_source(std::int64_t source, std::uint64_t vertices) {
-  refuse("source is " + std::to_string(source) + "; it must be in [0, " + std::to_string(vertices) +
-         ")");
+[[noreturn]] inline void refuse_source(std::int64_t source, std::uint64_t vertices,
+                                       const std::string& name = "source") {
+  refuse(name + " is " + std::to_string(source) + "; it must be in [0, " +
+         std::to_string(vertices) + ")");
+}
+
+/// Returns whether `v` is a vertex of a graph, whose number of vertices may be an upper bound.
+[[nodiscard]] inline bool is_vertex(const graph_view& graph, std::int64_t v) {
+  return v >= 0 && static_cast<std::uint64_t>(v) < graph.vertices();
 }
 
 /// Checks that `source` is a vertex. \throws std::invalid_argument
 inline void check_source(const graph_view& graph, std::int64_t source) {
-  if (source >= 0 && static_cast<std::uint64_t>(source) < graph.vertices()) return;
-  refuse_source(source, graph.vertices());
+  if (!is_vertex(graph, source)) refuse_source(source, graph.vertices());
 }
 
 /// Checks the arguments of breadth_first_search() and returns the arrays of the call.
@@ -87,6 +92,27 @@ inline std::vector<argument_array> check_arguments(const graph_view& graph, std:
   }
   add_output(arrays, results.levels, graph.vertices(), "levels");
   add_output(arrays, results.parents, graph.vertices(), "parents");
+  check_overlaps("graph", arrays);
+  return arrays;
+}
+
+/// Checks the arguments of breadth_first_searches() and returns the arrays of the call.
+/// \throws std::invalid_argument naming the field
+inline std::vector<argument_array> check_arguments(const graph_view& graph,
+                                                   std::span<const std::int64_t> sources,
+                                                   const std::int32_t* levels,
+                                                   const graph_options& options) {
+  validate(options);
+  auto arrays = check_shape(graph);
+  if (sources.empty() || sources.size() > max_searches) {
+    refuse("sources has " + std::to_string(sources.size()) + " elements; it must have 1 to " +
+           std::to_string(max_searches));
+  }
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    if (is_vertex(graph, sources[i])) continue;
+    refuse_source(sources[i], graph.vertices(), "sources[" + std::to_string(i) + "]");
+  }
+  add_output(arrays, levels, sources.size() * graph.vertices(), "levels");
   check_overlaps("graph", arrays);
   return arrays;
 }

@@ -102,6 +102,9 @@ inline constexpr std::size_t max_graph_vertices = (std::size_t{1} << 31) - 1;
 /// Maximum number of edges of a graph.
 inline constexpr std::size_t max_graph_edges = (std::size_t{1} << 33) - 1;
 
+/// Maximum number of searches of a call of breadth_first_searches().
+inline constexpr std::size_t max_searches = 64;
+
 /// How the edges of a frontier are distributed over threads.
 enum class edge_strategy {
   thread,      ///< a thread for each vertex
@@ -280,6 +283,16 @@ inline std::ostream& operator<<(std::ostream& out, const bfs_report& r) {
   return out << static_cast<const graph_report&>(r) << "reached vertices: " << r.reached
              << "\nlargest level: " << r.levels << "\nbottom-up levels: " << r.bottom_up_levels
              << '\n';
+}
+
+/// Report of breadth_first_searches(). A level takes two rounds.
+struct searches_report : graph_report {
+  std::uint64_t levels = 0;  ///< the largest level of all searches
+};
+
+/// Writes one "name: value" line per field.
+inline std::ostream& operator<<(std::ostream& out, const searches_report& r) {
+  return out << static_cast<const graph_report&>(r) << "largest level: " << r.levels << '\n';
 }
 
 /// Report of shortest_paths().

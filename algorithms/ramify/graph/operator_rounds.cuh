@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The rounds of graph_rounds(): the operators of a caller as phases of graph_program.
+/// graph_rounds(): the operators of a caller as phases of graph_program.
 ///
 ///     initialize   clears the stamps of vertices
 ///     edges, thin  an operator over edges: for_edges() calls it
@@ -16,9 +16,13 @@
 /// Join: see rounds.cuh. The last block of an operator calls next(), and stores the operator that
 /// is due.
 
+#include <cstddef>
 #include <ramify/graph/operators.cuh>
 #include <ramify/graph/rounds.cuh>
+#include <ramify/graph/run.cuh>
+#include <ramify/runtime/phase_range.cuh>
 #include <ramify/runtime/residency.cuh>
+#include <type_traits>
 
 namespace ramify::detail::graph::inline RAMIFY_BUILD {
 
@@ -207,3 +211,66 @@ struct operator_rounds {
 };
 
 }  // namespace ramify::detail::graph::inline RAMIFY_BUILD
+
+namespace ramify::inline RAMIFY_BUILD {
+
+/// Returns the scratch memory of graph_rounds() for an algorithm of this type, in bytes of device
+/// memory. It reads no element of an array and launches nothing. \throws std::invalid_argument
+template <class Algorithm>
+[[nodiscard]] std::size_t graph_rounds_scratch_bytes(const graph_view& graph,
+                                                     const graph_options& options = {}) {
+  return detail::graph::scratch_bytes<detail::graph::operator_rounds<Algorithm>>(graph, options);
+}
+
+/// Starts a loop of operators; see graph/operators.cuh. Work that enters the stream after the call
+/// sees all writes of the operators; see <ramify/graph.cuh>. Ignores graph.in_offsets and
+/// graph.in_sources. The arrays of the algorithm are not checked.
+///
+/// \param algorithm  its operators and next(); it is copied
+/// \param env        its memory: graph_rounds_scratch_bytes<Algorithm>(graph, options)
+/// \throws std::invalid_argument, unavailable, cuda_error, as <ramify/graph.cuh> states
+template <class Algorithm, class Options = graph_options>
+detail::run_if<detail::graph::argument_types<Algorithm>,
+               async_run<detail::graph::rounds_report<Algorithm>>>
+graph_rounds_async(const graph_view& graph, const Algorithm& algorithm,
+                   const std::type_identity_t<Options>& options, const environment& env = {}) {
+  if constexpr (detail::graph::checked_types<Algorithm>::are_valid) {
+    const phase_range range("graph: rounds of operators");
+    validate(options);
+    const auto arrays = detail::graph::check_shape(graph.outgoing());
+    const detail::graph::operator_rounds<Algorithm> rounds{algorithm, nullptr,
+                                                           detail::graph::thin_edges_of(options)};
+    return detail::graph::start_search("graph_rounds", arrays, graph.outgoing(), options, rounds,
+                                       env);
+  }
+}
+template <class Algorithm>
+auto graph_rounds_async(const graph_view& graph, const Algorithm& algorithm,
+                        const environment& env = {}) {
+  return graph_rounds_async<Algorithm, detail::default_of<graph_options>>(graph, algorithm, {},
+                                                                          env);
+}
+
+/// Runs a loop of operators and waits for it: graph_rounds_async() and get(). Returns the state
+/// after the last operator, too.
+/// \param env  its memory: graph_rounds_scratch_bytes<Algorithm>(graph, options)
+/// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error, as
+///         <ramify/graph.cuh> states
+template <class Algorithm, class Options = graph_options>
+detail::graph::rounds_report<Algorithm> graph_rounds(const graph_view& graph,
+                                                     const Algorithm& algorithm,
+                                                     const std::type_identity_t<Options>& options,
+                                                     const environment& env = {}) {
+  if constexpr (detail::graph::checked_types<Algorithm>::are_valid) {
+    return graph_rounds_async<Algorithm, Options>(graph, algorithm, options, detail::waiting(env))
+        .get();
+  }
+}
+template <class Algorithm>
+detail::graph::rounds_report<Algorithm> graph_rounds(const graph_view& graph,
+                                                     const Algorithm& algorithm,
+                                                     const environment& env = {}) {
+  return graph_rounds<Algorithm, detail::default_of<graph_options>>(graph, algorithm, {}, env);
+}
+
+}  // namespace ramify::inline RAMIFY_BUILD

@@ -58,9 +58,10 @@
 ///            The next one starts when it is complete; see rounds.cuh.
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <ramify/graph/config.hpp>
-#include <ramify/runtime/build.hpp>
+#include <ramify/runtime/cuda.hpp>
 #include <ramify/runtime/detail/functor_types.hpp>
 #include <type_traits>
 #include <utility>

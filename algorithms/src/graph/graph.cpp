@@ -28,6 +28,21 @@ bfs_report breadth_first_search(const graph_view& graph, std::int64_t source,
   });
 }
 
+searches_report breadth_first_searches(const graph_view& graph,
+                                       std::span<const std::int64_t> sources,
+                                       std::span<std::int32_t> levels, const graph_options& options,
+                                       const environment& env) {
+  validate(env);
+  static_cast<void>(detail::graph::check_arguments(graph, sources, levels.data(), options));
+  if (!levels.empty()) {
+    detail::graph::check_same_size("levels", levels.size(), "vertices times sources",
+                                   sources.size() * graph.vertices());
+  }
+  return detail::facade::on_backend(env, [&](auto where) {
+    return detail::facade::breadth_first_searches_on<where>(graph, sources, levels, options, env);
+  });
+}
+
 template <edge_length T>
 sssp_report detail::graph::paths_of_type(const graph_view& graph, std::span<const T> weights,
                                          std::int64_t source, const basic_sssp_spans<T>& results,

@@ -66,6 +66,21 @@ bfs_report breadth_first_search_on<this_build>(const graph_view& graph, std::int
   return call.finish(report, levels, parents);
 }
 
+template <>
+searches_report breadth_first_searches_on<this_build>(const graph_view& graph,
+                                                      std::span<const std::int64_t> sources,
+                                                      std::span<std::int32_t> levels,
+                                                      const graph_options& options,
+                                                      const environment& env) {
+  facade_call call(env);
+  const graph_on_device device_graph(graph.outgoing(), call);
+  const on_device rows(levels.empty() ? nullptr : levels.data(), levels.size(), call, "levels",
+                       graph.edges_on_device);
+  const auto report =
+      ramify::breadth_first_searches(device_graph.get(), sources, rows.data(), options, env);
+  return call.finish(report, rows);
+}
+
 template <build where, edge_length T>
 sssp_report shortest_paths_on(const graph_view& graph, std::span<const T> weights,
                               std::int64_t source, const basic_sssp_arrays<T>& results,

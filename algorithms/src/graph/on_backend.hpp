@@ -19,6 +19,13 @@ bfs_report breadth_first_search_on(const graph_view& graph, std::int64_t source,
                                    const bfs_arrays& results, const bfs_options& options,
                                    const environment& env);
 
+/// Searches breadth-first from several sources on one backend.
+template <build where>
+searches_report breadth_first_searches_on(const graph_view& graph,
+                                          std::span<const std::int64_t> sources,
+                                          std::span<std::int32_t> levels,
+                                          const graph_options& options, const environment& env);
+
 /// Computes shortest paths on one backend, for each type of lengths.
 template <build where, edge_length T>
 sssp_report shortest_paths_on(const graph_view& graph, std::span<const T> weights,
