@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Graph algorithms on a GPU: breadth-first search by direction, strategy for edges and route;
-// shortest paths, connected components and PageRank. The graphs are a Kronecker graph as in Graph
+// searches from 64 sources at once; a search by operators; shortest paths, connected components and
+// PageRank. The graphs are a Kronecker graph as in Graph
 // 500, and a grid with holes. The first result for each graph and source is checked by a serial
 // program, and all others are compared with it, before a time is reported.
 //   benchmark_graph_cuda --scale 20 --part bfs
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "graph/graph_checks.hpp"
+#include "graph/operators/breadth_first.cuh"
 #include "measure_cuda.cuh"
 
 namespace {
@@ -58,12 +60,20 @@ struct test_graph {
         parents(host.vertices(), nullptr),
         distances(host.vertices(), nullptr),
         ranks(host.vertices(), nullptr) {
-    // Sources are spread over the numbers of the vertices, and have edges.
-    for (unsigned i = 0; i < searches; ++i) {
-      std::size_t v = host.vertices() / searches * i + host.vertices() / searches / 2;
-      while (host.degree(v) == 0) v = (v + 1) % host.vertices();
-      sources.push_back(static_cast<std::int32_t>(v));
+    for (const std::int64_t source : spread_sources(searches)) {
+      sources.push_back(static_cast<std::int32_t>(source));
     }
+  }
+
+  /// Returns sources that are spread over the numbers of the vertices, and have edges.
+  [[nodiscard]] std::vector<std::int64_t> spread_sources(unsigned count) const {
+    std::vector<std::int64_t> all;
+    for (unsigned i = 0; i < count; ++i) {
+      std::size_t v = host.vertices() / count * i + host.vertices() / count / 2;
+      while (host.degree(v) == 0) v = (v + 1) % host.vertices();
+      all.push_back(static_cast<std::int64_t>(v));
+    }
+    return all;
   }
 
   [[nodiscard]] graph_view view() const {
@@ -178,6 +188,69 @@ void measure_bfs(benchmark::recorder& out, const test_graph& kronecker, const te
   }
 }
 
+void measure_operators(benchmark::recorder& out, const test_graph& kronecker,
+                       const test_graph& grid) {
+  out.table("operators", {"graph", "route", "search, ms", "by operators, ms", "search / operators"},
+            "Medians of 5 (least–most) of top-down searches that compute levels");
+  for (const test_graph* graph : {&kronecker, &grid}) {
+    const std::size_t n = graph->host.vertices();
+    const device_buffer<unsigned> closed(n / 32 + 1, nullptr);
+    for (const route taken : routes) {
+      const environment env{.route = taken};
+      const auto search = [&] {
+        breadth_first_search(graph->view(), graph->sources[0], {.levels = graph->numbers.data()},
+                             {{.check_graph = false}, bfs_direction::top_down}, env);
+      };
+      const benchmark::timing ours = benchmark::host_time_of(5, search);
+      const auto expected = download(graph->numbers.data(), n);
+      const examples::breadth_first algorithm{graph->sources[0], graph->parents.data(),
+                                              closed.data()};
+      const benchmark::timing by_operators = benchmark::host_time_of(
+          5, [&] { graph_rounds(graph->view(), algorithm, {.check_graph = false}, env); });
+      require(download(graph->parents.data(), n) == expected, "levels by operators differ");
+      out.row({graph->name, to_string(taken), ours, by_operators,
+               ours.median_ms / by_operators.median_ms});
+    }
+  }
+}
+
+void measure_many_sources(benchmark::recorder& out, const test_graph& kronecker,
+                          const test_graph& grid) {
+  out.table("many sources",
+            {"graph", "route", "64 at once, ms", "64 calls, ms", "64 calls top-down, ms",
+             "64 calls / at once"},
+            "Medians of 3 (least–most) of searches that compute levels; 64 calls: one after the "
+            "other, in any direction");
+  for (const test_graph* graph : {&kronecker, &grid}) {
+    const std::size_t n = graph->host.vertices();
+    const auto sources = graph->spread_sources(64);
+    const device_buffer<std::int32_t> levels(64 * n, nullptr);
+    for (const route taken : routes) {
+      const environment env{.route = taken};
+      const auto single = [&](std::int64_t source, bfs_direction direction) {
+        breadth_first_search(graph->view(), source, {.levels = graph->numbers.data()},
+                             {{.check_graph = false}, direction}, env);
+      };
+      const auto calls = [&](bfs_direction direction) {
+        return benchmark::host_time_of(3, [&] {
+          for (const std::int64_t source : sources) single(source, direction);
+        });
+      };
+      const benchmark::timing at_once = benchmark::host_time_of(3, [&] {
+        breadth_first_searches(graph->view(), sources, levels.data(), {.check_graph = false}, env);
+      });
+      for (std::size_t i = 0; i < sources.size(); ++i) {
+        single(sources[i], bfs_direction::automatic);
+        require(download(levels.data() + i * n, n) == download(graph->numbers.data(), n),
+                "levels of many searches differ");
+      }
+      const benchmark::timing any = calls(bfs_direction::automatic);
+      out.row({graph->name, to_string(taken), at_once, any, calls(bfs_direction::top_down),
+               any.median_ms / at_once.median_ms});
+    }
+  }
+}
+
 /// Writes rows of an algorithm: the plain strategy and the default one, on each route. `call` runs
 /// it with options on a route and returns the report; `verify` throws if the outputs are wrong. The
 /// algorithm reads and writes at least `bytes`.
@@ -274,6 +347,8 @@ void measure_all(benchmark::recorder& out, const benchmark::command_line& asked)
       common::make_random_graph(common::graph_kind::kronecker, asked.scale, 16, 1), 4);
   const test_graph grid("grid 4096 x 4096", common::make_grid(4096, 20, 1), 1);
   if (asked.has_part("bfs")) measure_bfs(out, kronecker, grid);
+  if (asked.has_part("operators")) measure_operators(out, kronecker, grid);
+  if (asked.has_part("many_sources")) measure_many_sources(out, kronecker, grid);
   if (!asked.has_part("sssp") && !asked.has_part("components") && !asked.has_part("pagerank")) {
     return;
   }
@@ -293,10 +368,11 @@ void measure_all(benchmark::recorder& out, const benchmark::command_line& asked)
 }  // namespace
 
 int main(int argc, char** argv) {
-  return benchmark::run({.name = "graph_cuda",
-                         .about = "Graph algorithms on a GPU.",
-                         .machine = benchmark::this_gpu,
-                         .parts = {"bfs", "sssp", "components", "pagerank"},
-                         .scale = 21},
-                        argc, argv, measure_all);
+  return benchmark::run(
+      {.name = "graph_cuda",
+       .about = "Graph algorithms on a GPU.",
+       .machine = benchmark::this_gpu,
+       .parts = {"bfs", "operators", "many_sources", "sssp", "components", "pagerank"},
+       .scale = 21},
+      argc, argv, measure_all);
 }

@@ -11,6 +11,7 @@
 
 #include "algorithm_calls.cuh"
 #include "graph/operators/betweenness.cuh"
+#include "graph/operators/breadth_first.cuh"
 #include "graph/operators/k_core.cuh"
 #include "graph/operators/label_propagation.cuh"
 #include "graph/operators/triangles.cuh"
@@ -47,7 +48,7 @@ struct operator_call {
   }
   template <class T = int>
   [[nodiscard]] static ramify::device_buffer<T> sevens(std::size_t size) {
-    return upload(std::vector<T>(size, -7));
+    return upload(std::vector<T>(size, T(-7)));
   }
 
   host_graph host;
@@ -55,6 +56,20 @@ struct operator_call {
   settings_type chosen;
   device_graph graph;
   ramify::device_buffer<std::byte> scratch;
+};
+
+struct breadth_first_call : operator_call<examples::breadth_first> {
+  breadth_first_call(const host_graph& g, const settings_type& c) : operator_call(g, c) {}
+
+  [[nodiscard]] auto start(cudaStream_t stream = nullptr) const {
+    return start_with({static_cast<int>(n / 2), levels.data(), closed.data()}, stream);
+  }
+  [[nodiscard]] std::string fault(const report_type* = nullptr) const {
+    return difference(download(levels), boost_levels(n, host.list, std::int32_t(n / 2)));
+  }
+
+  ramify::device_buffer<int> levels = sevens(n);
+  ramify::device_buffer<unsigned> closed = sevens<unsigned>(n / 32 + 1);
 };
 
 struct k_core_call : operator_call<examples::k_core> {

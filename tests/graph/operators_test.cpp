@@ -103,6 +103,13 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(every_graph_strategy_and_route, Call, example_call
   for (const std::size_t n : {2, 31, 32, 33, 64, 65, 129, 1025}) check_example<Call>(n, piece, 29);
 }
 
+BOOST_AUTO_TEST_CASE(breadth_first_search_of_each_graph) {
+  int piece = 0;
+  for (const host_graph& graph : graphs_of_each_kind(300)) {
+    check_all_calls<breadth_first_call>(graph, piece, stride(5));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(betweenness_of_each_graph) {
   int piece = 0;
   check_example<betweenness_call>(40, piece, 7);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "async_calls.cuh"
 
+#include <array>
 #include <list>
 #include <memory>
 #include <ramify/amr.cuh>
@@ -113,6 +114,10 @@ std::vector<async_call> calls_of_all_families(const arrays& a) {
       });
   add("breadth_first_search", bfs_scratch_bytes(a.graph()), [&a](const auto& env) {
     return breadth_first_search_async(a.graph(), 0, {.levels = a.labels.data()}, env);
+  });
+  add("breadth_first_searches", searches_scratch_bytes(a.graph()), [&a](const auto& env) {
+    const std::array<std::int64_t, 1> source{0};
+    return breadth_first_searches_async(a.graph(), source, a.labels.data(), env);
   });
   add("shortest_paths", sssp_scratch_bytes(a.graph()), [&a](const auto& env) {
     return shortest_paths_async(a.graph(), std::span<const float>(a.lengths.data(), n - 1), 0,

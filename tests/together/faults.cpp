@@ -214,9 +214,11 @@ bool searches_graph() {
   const path_graph graph;
   std::vector<std::int32_t> levels(50);
   breadth_first_search(graph.view(), 0, {.levels = levels});
+  std::vector<std::int32_t> of_two(100);
+  breadth_first_searches(graph.view(), std::array<std::int64_t, 2>{0, 10}, of_two);
   std::vector<float> distances(50);
   shortest_paths(graph.view(), std::vector<float>(49, 2.0f), 0, {.distances = distances});
-  return levels[49] == 49 && distances[49] == 98.0f;
+  return levels[49] == 49 && of_two[99] == 39 && distances[49] == 98.0f;
 }
 
 bool ranks_graph() {

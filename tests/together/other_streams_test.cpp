@@ -85,6 +85,10 @@ std::vector<facade_call> calls_of_arrays(arguments& a) {
        }},
       {"breadth_first_search",
        [&](const auto& env) { breadth_first_search(a.graph(), 0, {.levels = a.labels}, env); }},
+      {"breadth_first_searches",
+       [&](const auto& env) {
+         breadth_first_searches(a.graph(), std::array{std::int64_t{0}}, a.labels, env);
+       }},
       {"shortest_paths",
        [&](const auto& env) {
          shortest_paths(a.graph(), std::span<const float>(a.lengths), 0, {.distances = a.reals},

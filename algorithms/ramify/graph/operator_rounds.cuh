@@ -97,7 +97,7 @@ struct operate_on_vertices {
     if constexpr (operators::vertices_append) next.append(appends, v);
   }
 
-  Algorithm algorithm;
+  const Algorithm& algorithm;  // not a copy: a copy with an array would be in local memory
   typename Algorithm::state* state;
   unsigned due;
   edge_frontier from;
@@ -109,7 +109,7 @@ template <class Algorithm>
 struct operate_on_edge {
   using operators = typename argument_types<Algorithm>::operators;
 
-  Algorithm algorithm;
+  const Algorithm& algorithm;
   typename Algorithm::state* state;
   unsigned due;
   unsigned* stamps;
