@@ -236,7 +236,8 @@ nlohmann::ordered_json origin_of(const common::graph_from_file& file,
     json["numbering"] = numbering(file);
   }
   if (o.chosen == common::graph_algorithm::sssp) {
-    json["lengths"] = common::name_of_type(file.list.lengths);
+    constexpr const char* types[] = {"float", "double", "64-bit integers"};
+    json["lengths"] = types[file.list.lengths.index()];
     if (file.rounded > 0) json["rounded_lengths"] = file.rounded;
   }
   return json;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
-#include <type_traits>
 #include <utility>
 
 namespace common {
@@ -108,49 +107,6 @@ edge_lengths in_type(const edge_lengths& lengths, length_type type) {
   if (type == length_type::double_precision) return convert(0.0, 1);
   if (type == length_type::integer) return convert(std::uint64_t{0}, 0x1p24);
   return lengths;
-}
-
-stored_graph::stored_graph(const edge_list& list)
-    : is_undirected(list.is_undirected),
-      loops(static_cast<std::size_t>(
-          std::ranges::count_if(list.edges, [](list_edge e) { return e.from == e.to; }))) {
-  /// Calls put(from, to, i) for both directions of edge i, or for one of them. A self-loop has one.
-  const auto for_each_direction = [&](bool forward, bool backward, const auto& put) {
-    for (std::size_t i = 0; i < list.edges.size(); ++i) {
-      const auto [from, to] = list.edges[i];
-      if (forward) put(from, to, i);
-      if (backward && !(forward && from == to)) put(to, from, i);
-    }
-  };
-  const auto store = [&](auto& begins, auto& ends, bool forward, bool backward, auto& to_lengths,
-                         const auto& from_lengths) {
-    begins.assign(list.vertices + 1, 0);
-    for_each_direction(forward, backward, [&](std::int32_t from, std::int32_t, std::size_t) {
-      ++begins[index(from) + 1];
-    });
-    std::partial_sum(begins.begin(), begins.end(), begins.begin());
-    ends.resize(static_cast<std::size_t>(begins.back()));
-    if (!from_lengths.empty()) to_lengths.resize(ends.size());
-    auto next = begins;
-    for_each_direction(forward, backward, [&](std::int32_t from, std::int32_t to, std::size_t i) {
-      const auto place = static_cast<std::size_t>(next[index(from)]++);
-      ends[place] = to;
-      if (!from_lengths.empty()) to_lengths[place] = from_lengths[i];
-    });
-  };
-  const auto store_out = [&](const auto& from_lengths) {
-    std::remove_cvref_t<decltype(from_lengths)> stored;
-    store(offsets, targets, true, is_undirected, stored, from_lengths);
-    lengths = std::move(stored);
-  };
-  std::visit(store_out, list.lengths);
-  std::vector<float> none;
-  if (!is_undirected) store(in_offsets, in_sources, false, true, none, none);
-}
-
-ramify::graph_view stored_graph::view() const {
-  if (is_undirected) return ramify::graph_view::symmetric(offsets, targets);
-  return ramify::graph_view::directed(offsets, targets, in_offsets, in_sources);
 }
 
 }  // namespace common

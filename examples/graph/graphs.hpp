@@ -2,17 +2,21 @@
 #pragma once
 
 /// \file
-/// Graphs in host memory: generators, and compressed sparse rows.
+/// Generators of graphs in host memory.
 
 #include <cstddef>
 #include <cstdint>
-#include <ramify/graph/config.hpp>
+#include <ramify/graph_file.hpp>
 #include <string_view>
 #include <vector>
 
-#include "graph_lengths.hpp"
-
 namespace common {
+
+using ramify::edge_list;
+using ramify::length_type;
+using ramify::list_edge;
+using ramify::stored_graph;
+using edge_lengths = ramify::graph_lengths;
 
 enum class graph_kind {
   kronecker,  ///< as in Graph 500: few vertices have most of the edges
@@ -29,19 +33,6 @@ enum class graph_kind {
 /// Returns the position of a vertex in an array.
 [[nodiscard]] inline std::size_t index(std::int32_t v) { return static_cast<std::size_t>(v); }
 
-/// An edge of a list.
-struct list_edge {
-  std::int32_t from, to;
-};
-
-/// A list of edges, as files and generators produce it.
-struct edge_list {
-  std::size_t vertices = 0;
-  bool is_undirected = false;  ///< an edge stands for both directions, a self-loop for one
-  std::vector<list_edge> edges{};
-  edge_lengths lengths{};  ///< of each edge, or empty
-};
-
 /// Returns a graph of 2^scale vertices with `factor` times as many undirected edges. A kronecker
 /// graph uses the quadrants of Graph 500 (57, 19, 19, 5 percent) and permutes the vertices.
 /// Lengths are uniform in [0, 1). The result depends only on the arguments.
@@ -55,22 +46,5 @@ struct edge_list {
 /// Returns generated lengths, which are multiples of 2^-24 below 1, in another type: integers are
 /// 2^24 times as long.
 [[nodiscard]] edge_lengths in_type(const edge_lengths& lengths, length_type type);
-
-/// A graph in compressed sparse rows, with its edges by source and, if it is directed, by target.
-/// As in SciPy and networkx, a self-loop of an undirected graph is stored once, and any other edge
-/// twice. A repeated edge is stored each time.
-struct stored_graph {
-  explicit stored_graph(const edge_list& list);
-
-  [[nodiscard]] ramify::graph_view view() const;
-  [[nodiscard]] std::size_t vertices() const { return offsets.size() - 1; }
-  [[nodiscard]] std::int64_t degree(std::size_t v) const { return offsets[v + 1] - offsets[v]; }
-
-  bool is_undirected;
-  std::size_t loops;  ///< edges from a vertex to itself
-  std::vector<std::int64_t> offsets{}, in_offsets{};
-  std::vector<std::int32_t> targets{}, in_sources{};
-  edge_lengths lengths{};  ///< in the order of `targets`, or empty
-};
 
 }  // namespace common

@@ -94,13 +94,13 @@ BOOST_AUTO_TEST_CASE(lists_of_edges) {
   check("", 0, false, {});
   refuse("0 1\n1 2\n", "names vertex 0; it must be in [1,", {.first_vertex = 1});
   refuse("source,target,weight\n0,1,2\n", "header");
-  refuse("0 1 2 3\n", "--format konect reads four columns");
+  refuse("0 1 2 3\n", "graph_file_options.format konect reads four columns");
   refuse("0 1 {'weight': 3\n", "attributes that do not end with }");
   refuse("0 1 {'weight': x}\n", "has a length of 'x', which is not a number", with_lengths);
   refuse("0,,1\n", "empty field");
   refuse("0 1\n0 1048576\n",
          "line 2: '0 1048576' names vertex 1048576, but a file of 2 edges must name vertices below "
-         "1048576, unless --vertices states their number");
+         "1048576, unless graph_file_options.vertices states their number");
 }
 
 // A first line that states the size of the rest may be meant as a header.
@@ -197,7 +197,8 @@ BOOST_AUTO_TEST_CASE(metis_files) {
   check("2 1 11 2\n5 5 2 9\n6 6 1 9\n", 2, true, {{0, 1}});
   const graph_file_options metis{.format = graph_format::metis};
   check("4 4\n2 3\n1 4\n1 4\n2 3\n", 4, true, {{0, 1}, {0, 2}, {1, 3}, {2, 3}}, metis);
-  refuse("4 4\n2 3\n1 4\n1 4\n2 3\n", "give --format metis or --format edges");
+  refuse("4 4\n2 3\n1 4\n1 4\n2 3\n",
+         "give graph_file_options.format metis or graph_file_options.format edges");
   refuse("3 1\n2\n\n1\n", "line 2: the edge from 1 to 2 is not in the line of vertex 2", metis);
   refuse("2 1 001\n2 9\n1 8\n", "with the same length", metis);
   refuse("2 1\n2\n", "has lines of 1 vertices; its first line states 2", metis);

@@ -32,7 +32,7 @@ std::vector<T> wide_weights(const host_graph& graph) {
 
 /// Returns a directed path of n vertices: each edge has the next length.
 host_graph directed_path(std::size_t n, std::size_t isolated = 0) {
-  edge_list edges;
+  tests::edge_list edges;
   for (std::size_t v = 1; v < n; ++v) {
     edges.emplace_back(static_cast<std::int32_t>(v - 1), static_cast<std::int32_t>(v));
   }

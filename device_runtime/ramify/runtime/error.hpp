@@ -46,4 +46,10 @@ class unavailable : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A file cannot be read or is malformed. The message names the file, and the line if there is one.
+class bad_input : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 }  // namespace ramify

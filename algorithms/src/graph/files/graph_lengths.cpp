@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace common {
+namespace ramify::detail::files {
 namespace {
 
 /// Whole numbers up to this one are exact in float.
@@ -20,32 +20,29 @@ bool is_exact(std::uint64_t length) {
 
 }  // namespace
 
-std::string_view name_of_type(const edge_lengths& lengths) {
-  constexpr std::string_view names[] = {"float", "double", "64-bit integers"};
-  return names[lengths.index()];
-}
-
 void length_reader::add(const text_line& line, std::string_view word) {
   std::uint64_t whole = 0;
   const number_error error = parse_number(word, whole);
-  if (error == number_error::none && whole <= ramify::max_path_length) {
+  if (error == number_error::none && whole <= max_path_length) {
     const bool may_be_real = type_ == length_type::automatic && not_exact_.empty();
     if (may_be_real && !is_exact(whole)) {
       not_exact_ = line.message(
           "has a length that double cannot hold, but another length has a "
-          "fraction; --type double rounds it");
+          "fraction; graph_file_options.type double rounds it");
     }
     return add_whole(whole);
   }
   const bool is_large =
       !word.starts_with('-') && (error == number_error::none || error == number_error::overflow);
   if (is_large && (type_ == length_type::automatic || type_ == length_type::integer)) {
-    line.reject_word("length", word, "is more than 2^64 - 3; --type double rounds it");
+    line.reject_word("length", word,
+                     "is more than 2^64 - 3; graph_file_options.type double rounds it");
   }
   const auto real = line.parse_word<double>("length", word);
   if (!(real >= 0)) line.reject("has a length that is not at least 0");
   if (type_ == length_type::automatic && rounds_whole_number<double>(word)) {
-    line.reject_word("length", word, "a double would round; --type double rounds it");
+    line.reject_word("length", word,
+                     "a double would round; graph_file_options.type double rounds it");
   }
   if (real < 0x1p53 && std::trunc(real) == real) return add_whole(static_cast<std::uint64_t>(real));
   add_real(line, real);
@@ -63,7 +60,8 @@ void length_reader::add_whole(std::uint64_t length) {
 
 void length_reader::add_real(const text_line& line, double length) {
   if (type_ == length_type::integer) {
-    line.reject("has a length that is not a whole number, as --type integer demands");
+    line.reject(
+        "has a length that is not a whole number, as graph_file_options.type integer demands");
   }
   if (is_whole_) {
     is_whole_ = false;
@@ -93,7 +91,7 @@ std::vector<float> length_reader::in_float() {
     const double in_double = static_cast<double>(length);
     if (std::isfinite(in_double) && !std::isfinite(lengths.back())) {
       throw bad_input("a length of " + std::to_string(in_double) +
-                      " is too large for float; use --type double");
+                      " is too large for float; use graph_file_options.type double");
     }
     if (static_cast<double>(lengths.back()) != in_double) ++rounded_;
   };
@@ -102,7 +100,7 @@ std::vector<float> length_reader::in_float() {
   return lengths;
 }
 
-edge_lengths length_reader::finish(std::size_t n) {
+graph_lengths length_reader::finish(std::size_t n) {
   length_type type = type_;
   if (type == length_type::automatic) {
     type = !is_whole_             ? length_type::double_precision
@@ -118,4 +116,4 @@ edge_lengths length_reader::finish(std::size_t n) {
   return std::move(real_);
 }
 
-}  // namespace common
+}  // namespace ramify::detail::files

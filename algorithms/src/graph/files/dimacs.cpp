@@ -6,7 +6,7 @@
 
 #include "graph_formats.hpp"
 
-namespace common {
+namespace ramify::detail::files {
 namespace {
 
 /// Returns whether a line of a METIS file is a comment. An empty line may be that of a vertex.
@@ -102,7 +102,9 @@ bool may_be_metis(const graph_text& text) {
   if (!is_metis || !has_header || lines != header.vertices || words != expected) return false;
   if (is_list) {
     const text_line first{text.path, first_number, first_text};
-    first.reject("begins a METIS file or a list of edges; give --format metis or --format edges");
+    first.reject(
+        "begins a METIS file or a list of edges; give graph_file_options.format metis or "
+        "graph_file_options.format edges");
   }
   return true;
 }
@@ -182,4 +184,4 @@ graph_from_file read_dimacs(const graph_text& text, const graph_file_options& op
   return builder.finish(text, "DIMACS shortest paths");
 }
 
-}  // namespace common
+}  // namespace ramify::detail::files

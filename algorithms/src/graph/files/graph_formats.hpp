@@ -6,15 +6,16 @@
 
 #include <cstddef>
 #include <optional>
+#include <ramify/graph_file.hpp>
 #include <string>
 #include <string_view>
 
-#include "common/text_file.hpp"
-#include "graph_file.hpp"
+#include "graph_lengths.hpp"
+#include "text_file.hpp"
 
-namespace common {
+namespace ramify::detail::files {
 
-/// The decompressed text of a file, and where messages say that it comes from.
+/// The text of a file, and where messages say that it comes from.
 struct graph_text {
   const std::filesystem::path& path;
   std::string_view content;
@@ -87,4 +88,4 @@ struct konect_header {
 [[nodiscard]] graph_from_file read_konect(const graph_text&, const graph_file_options&);
 [[nodiscard]] graph_from_file read_metis(const graph_text&, const graph_file_options&);
 
-}  // namespace common
+}  // namespace ramify::detail::files

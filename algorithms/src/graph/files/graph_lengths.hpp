@@ -2,42 +2,18 @@
 #pragma once
 
 /// \file
-/// Lengths of edges: their types, and the choice of a type that holds the numbers of a file.
+/// Reader of the lengths of edges. It chooses a type that holds the numbers of a file.
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <ramify/graph/config.hpp>
+#include <ramify/graph_file.hpp>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
-#include "common/text_file.hpp"
+#include "text_file.hpp"
 
-namespace common {
-
-enum class length_type {
-  automatic,         ///< see length_reader
-  single_precision,  ///< float
-  double_precision,  ///< double
-  integer,           ///< 64-bit integers without a sign
-};
-
-[[nodiscard]] constexpr std::string_view to_string(length_type t) {
-  return ramify::choice_name(t, {"automatic", "float", "double", "integer"});
-}
-/// Returns the type with that name. \throws std::invalid_argument naming the choices
-[[nodiscard]] inline length_type parse_length_type(std::string_view text) {
-  return ramify::parse_choice<length_type>("type", text);
-}
-
-/// The lengths of all edges, or of none.
-using edge_lengths =
-    std::variant<std::vector<float>, std::vector<double>, std::vector<std::uint64_t>>;
-
-/// Returns the name of the type for the report.
-[[nodiscard]] std::string_view name_of_type(const edge_lengths&);
+namespace ramify::detail::files {
 
 /// Reads lengths, which are at least 0. The type `automatic` becomes
 ///
@@ -56,7 +32,7 @@ class length_reader {
   void add_one() { add_whole(1); }
 
   /// Returns the lengths of the edges of a graph of n vertices. \throws bad_input
-  [[nodiscard]] edge_lengths finish(std::size_t n);
+  [[nodiscard]] graph_lengths finish(std::size_t n);
   /// Returns the number of lengths that the type, which the caller chose, changes. finish() counts
   /// them.
   [[nodiscard]] std::size_t rounded() const { return rounded_; }
@@ -75,4 +51,4 @@ class length_reader {
   std::string not_exact_{};  ///< message about the first whole number that is not exact in double
 };
 
-}  // namespace common
+}  // namespace ramify::detail::files

@@ -5,7 +5,7 @@
 
 #include "graph_formats.hpp"
 
-namespace common {
+namespace ramify::detail::files {
 namespace {
 
 using word_list = std::array<std::string_view, 4>;
@@ -34,7 +34,7 @@ struct list_line {
 
   explicit list_line(const text_line& line) {
     constexpr std::string_view expected =
-        "is not two vertices and an optional length; see --format for others";
+        "is not two vertices and an optional length; see graph_file_options.format for others";
     text_line plain = line;
     const auto brace = line.text.find('{');
     plain.text = trimmed(line.text.substr(0, brace));
@@ -48,10 +48,10 @@ struct list_line {
     const bool are_vertices = words >= 2 && parse_number(found[0], from) == number_error::none &&
                               parse_number(found[1], to) == number_error::none;
     if (!are_vertices || words > (has_attributes ? 2 : 3)) {
-      line.reject(are_vertices && words == 4
-                      ? "is not two vertices and an optional length; --format konect reads four "
-                        "columns"
-                      : expected);
+      line.reject(are_vertices && words == 4 ? "is not two vertices and an optional length; "
+                                               "graph_file_options.format konect reads four "
+                                               "columns"
+                                             : expected);
     }
     if (words == 3) length = found[2];
     if (has_attributes) length = weight_in(line, line.text.substr(brace));
@@ -71,7 +71,7 @@ class size_line {
         edges_ = has_three ? third : edge.to;
         message_ = line.message(
             "may be an edge, or the numbers of vertices and edges of the lines "
-            "that follow; remove it, or give --format edges to read an edge");
+            "that follow; remove it, or give graph_file_options.format edges to read an edge");
       }
     } else {
       largest_ = std::max({largest_, edge.from, edge.to});
@@ -189,4 +189,4 @@ graph_from_file read_konect(const graph_text& text, const graph_file_options& op
   return builder.finish(text, header->name);
 }
 
-}  // namespace common
+}  // namespace ramify::detail::files
