@@ -42,7 +42,7 @@
 ///             MacNeice et al., Comput. Phys. Commun. 126 (2000) 330 (trees of blocks).
 /// Ranks       For several GPUs or processes see <ramify/distributed_amr.cuh>.
 /// Not for     Flows that need the finest level in the whole domain: a uniform grid needs no tree.
-///             Viscosity, magnetic fields, gravity.
+///             Viscosity, magnetic fields, gravity of the gas itself.
 
 #include <ramify/runtime/detail/requirements.hpp>
 
@@ -58,6 +58,7 @@
 #include <ramify/amr/physics/advection.cuh>
 #include <ramify/amr/physics/criteria.cuh>
 #include <ramify/amr/physics/euler.cuh>
+#include <ramify/amr/physics/extensions.cuh>
 #include <ramify/amr/physics/problems.cuh>
 #include <ramify/amr/restore.cuh>
 #include <ramify/amr/results.cuh>
@@ -72,21 +73,32 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// The default number of cells along a block's edge.
+/// The default number of cells along a block's edge: 16 in two dimensions, 8 in three.
 template <class Physics>
-inline constexpr int default_block_cells = Physics::dimensions == 2 ? 16 : 8;
+inline constexpr int default_block_cells = 8;
+template <class Physics>
+requires(Physics::dimensions == 2) inline constexpr int default_block_cells<Physics> = 16;
+
+/// The primary template, for types that lack a member. Its instantiation is an error that names it.
+template <class Physics, class Criterion = gradient_criterion<Physics>,
+          int n = default_block_cells<Physics>>
+class amr_run : detail::amr::refused_run<Physics, Criterion> {
+ public:
+  using detail::amr::refused_run<Physics, Criterion>::refused_run;
+};
+template <class Physics, class Criterion, class Initial>
+amr_run(const Physics&, const Criterion&, const Initial&, const amr_options&,
+        const environment& = {}) -> amr_run<Physics, Criterion>;
 
 /// A run: a flow and its mesh. Move-only; the stream must outlive it. After an exception other than
 /// std::invalid_argument and amr_error it may only be destroyed. All calls that advance it have the
 /// environment of its constructor.
 ///
-/// `Physics` has the members of euler (euler.cuh); its floors and their functions are optional.
-/// criteria.cuh describes `Criterion`. `n` is the number of cells along a block's edge, even and at
-/// least 4.
-template <class Physics, class Criterion = gradient_criterion<Physics>,
-          int n = default_block_cells<Physics>>
+/// `Physics` is a mesh_physics; physics/README.md lists its members. criteria.cuh describes
+/// `Criterion`. `n` is the number of cells along a block's edge, even and at least 4.
+template <class Physics, class Criterion, int n>
 requires detail::amr::simulable<Physics, Criterion>
-class amr_run {
+class amr_run<Physics, Criterion, n> {
  public:
   static constexpr int dim = Physics::dimensions;
   static constexpr int variables = Physics::variables;
@@ -111,7 +123,7 @@ class amr_run {
                   "amr_run: the initial state needs values operator()(const real "
                   "(&where)[dimensions]) const");
     if constexpr (is_valid) {
-      detail::amr::check_arguments<real, dim, n>("amr_run", options, env);
+      detail::amr::check_arguments<Physics, n>("amr_run", options, env);
       detail::run_setup setup("amr_run", detail::by_get(env));
       parts_ = std::make_unique<parts>(physics, criterion, options, env);
       detail::amr::build_mesh(*parts_, setup,
@@ -128,7 +140,7 @@ class amr_run {
   ///         constructor
   amr_run(const Physics& physics, const Criterion& criterion, const amr_state& state,
           const amr_options& options, const environment& env = {}) {
-    detail::amr::check_arguments<real, dim, n>("amr_run", options, env);
+    detail::amr::check_arguments<Physics, n>("amr_run", options, env);
     detail::amr::check_kind<Physics, n>(state, options.mesh);
     detail::run_setup setup("amr_run", detail::by_get(env));
     parts_ = std::make_unique<parts>(physics, criterion, options, env);

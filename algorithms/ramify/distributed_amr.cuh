@@ -87,15 +87,26 @@ struct gathered_mesh {
 
 namespace ramify::inline RAMIFY_BUILD {
 
+/// The primary template, for types that lack a member. Its instantiation is an error that names it.
+template <class Physics, class Criterion = gradient_criterion<Physics>,
+          int n = default_block_cells<Physics>>
+class distributed_amr_run : detail::amr::refused_run<Physics, Criterion> {
+ public:
+  using detail::amr::refused_run<Physics, Criterion>::refused_run;
+};
+template <class Physics, class Criterion, class Initial>
+distributed_amr_run(communicator&, const Physics&, const Criterion&, const Initial&,
+                    const amr_options&, const environment& = {})
+    -> distributed_amr_run<Physics, Criterion>;
+
 /// A run on all ranks of a communicator. Move-only; the communicator and the stream must outlive
 /// it. After an exception other than std::invalid_argument and amr_error it may only be destroyed.
 /// All calls that advance it have the environment of its constructor.
 ///
 /// The template parameters are those of amr_run.
-template <class Physics, class Criterion = gradient_criterion<Physics>,
-          int n = default_block_cells<Physics>>
+template <class Physics, class Criterion, int n>
 requires detail::amr::simulable<Physics, Criterion>
-class distributed_amr_run {
+class distributed_amr_run<Physics, Criterion, n> {
  public:
   static constexpr int dim = Physics::dimensions;
   static constexpr int variables = Physics::variables;
@@ -225,7 +236,7 @@ class distributed_amr_run {
              environment env, bool continues, Fill fill) {
     ranks_->require_equal(
         detail::amr::settings_of(options, env, dim, variables, sizeof(real), n, continues));
-    detail::amr::check_arguments<real, dim, n>(name, options, env);
+    detail::amr::check_arguments<Physics, n>(name, options, env);
     detail::amr::check_launches_of_ranks(env);
     detail::cluster::check_kernel_backend(*ranks_, name);
     env.route = route::flat;

@@ -26,6 +26,15 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 BOOST_AUTO_TEST_SUITE(faults, *boost::unit_test::precondition(not_under_thread_sanitizer))
 
+// The gas of these runs has no optional members.
+BOOST_AUTO_TEST_CASE(a_prescribed_side_without_a_member_that_computes_it_is_rejected) {
+  setting s;
+  s.options.mesh.sides[1] = {boundary::outflow, boundary::prescribed};
+  BOOST_CHECK_EXCEPTION((void)start_run(s), std::invalid_argument,
+                        names("amr_options.mesh.sides[1] is prescribed; it must be another "
+                              "condition: this physics has no member ghost_state()"));
+}
+
 BOOST_DATA_TEST_CASE(an_invalid_initial_state_is_reported_with_its_place, data::make(routes),
                      taken) {
   setting s;

@@ -40,15 +40,49 @@ struct velocity_of {
   }
 };
 
+/// A scalar with all optional members of a physics.
 template <int dim>
-using scalar_of = advection<double, dim, velocity_of<dim>>;
+struct scalar_of : advection<double, dim, velocity_of<dim>> {
+  using values = state<double, 1>;
+  double level;
+  double slope[dim];
+  double supply;
+  double growth;
+  double decay;
+  bool frozen_sides;
+
+  /// The state at prescribed sides: linear, and transported.
+  [[nodiscard]] __host__ __device__ values ghost_state(const values&, int, int,
+                                                       const double (&where)[dim],
+                                                       double time) const {
+    const double elapsed = frozen_sides ? 0 : time;
+    double line = level + elapsed * (supply + 0.5 * growth * elapsed);
+    for (int axis = 0; axis < dim; ++axis) {
+      line += slope[axis] * (where[axis] - this->velocity.velocity[axis] * elapsed);
+    }
+    return {line};
+  }
+  [[nodiscard]] __host__ __device__ values source(const values&, const double (&)[dim],
+                                                  const double (&)[dim], double time) const {
+    return {supply + growth * time};
+  }
+  [[nodiscard]] __host__ __device__ values implicit_source(const values& u, const double (&)[dim],
+                                                           const double (&)[dim], double,
+                                                           double dt) const {
+    return {u[0] / (1 + decay * dt)};
+  }
+};
 
 // One type of run for each kind of matter, all with the same functors, because each instantiation
 // takes seconds to compile.
 template <int dim>
 [[nodiscard]] scalar_of<dim> physics_of(const setting& s, const scalar_of<dim>*) {
-  scalar_of<dim> physics{{s.flow, s.rate, {}}};
-  for (int axis = 0; axis < dim; ++axis) physics.velocity.velocity[axis] = s.velocity[axis];
+  scalar_of<dim> physics{{{s.flow, s.rate, {}}}, s.level, {}, s.supply, s.growth, s.decay,
+                         s.frozen_sides};
+  for (int axis = 0; axis < dim; ++axis) {
+    physics.velocity.velocity[axis] = s.velocity[axis];
+    physics.slope[axis] = s.slope[axis];
+  }
   return physics;
 }
 template <int dim>
@@ -117,7 +151,7 @@ struct initial_state {
                                                      double time) const {
     double from[dim];
     double center[dim];
-    double line = s.level;
+    double line = s.level + time * (s.supply + 0.5 * s.growth * time);
     for (int axis = 0; axis < dim; ++axis) {
       from[axis] = where[axis] - s.velocity[axis] * time;
       // The images of a periodic domain of unit size.

@@ -39,7 +39,7 @@ enum class flow_kind {
 /// The initial state.
 enum class initial_kind {
   uniform,
-  linear,    ///< scalar: level + slope * position
+  linear,    ///< scalar: level + slope * position; prescribed sides continue it
   gaussian,  ///< scalar: gaussian at `center` with `width`
   hump,      ///< scalar: cosine_hump at `center` with radius `width`
   noise,     ///< a hash of the position; smooth on no mesh
@@ -83,6 +83,10 @@ struct setting {
   double floor = 1e-12;  ///< of the density and the pressure of a gas
   flow_kind flow = flow_kind::uniform;
   double rate = 1;
+  double supply = 0;          ///< scalar: an explicit source, supply + growth * time
+  double growth = 0;          ///< scalar
+  double decay = 0;           ///< scalar: an implicit source, -decay * value
+  bool frozen_sides = false;  ///< scalar: prescribed sides have the state of time 0
 
   // ---- the initial state ----
   initial_kind initial = initial_kind::uniform;

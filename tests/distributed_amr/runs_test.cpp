@@ -48,6 +48,16 @@ BOOST_DATA_TEST_CASE(a_scalar_in_3d_with_regrids, data::make(subcycling), subcyc
   compare<scalar>(moving<scalar>(subcycle), subcycle ? 3 : 6, {subcycle ? 4 : 7});
 }
 
+BOOST_DATA_TEST_CASE(prescribed_sides_and_sources_on_ranks, data::make(subcycling), subcycle) {
+  setting s = moving<scalar>(subcycle);
+  set_boundaries(s, ramify::boundary::prescribed);
+  s.slope[0] = 0.25;
+  s.supply = 0.5;
+  s.growth = 3;
+  s.decay = 0.75;
+  compare<scalar>(s, subcycle ? 3 : 6, {subcycle ? 3 : 7});
+}
+
 BOOST_AUTO_TEST_CASE(a_blast_smaller_than_a_cell_has_its_energy_on_any_number_of_ranks) {
   setting s;
   s.options.mesh.roots = {2, 1, 1};

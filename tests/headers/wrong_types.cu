@@ -95,6 +95,15 @@ struct no_next : has_tag {
   __device__ void operator()(visit, state&, graph_edge) const {}
 };
 using gas = euler<double, 2>;
+struct without_flux : gas {
+  void flux() const;
+};
+struct other_source : gas {
+  __device__ values source(const values&) const;
+};
+struct not_for_kernels : gas {
+  explicit not_for_kernels(int) {}
+};
 
 struct says_yes {
   __device__ bool operator()(const spatial_match<float>&) const { return true; }
@@ -167,5 +176,11 @@ void call(quadrature_estimate* no_estimates, const unsigned* no_roots, const flo
   graph_rounds(graph, returns_count{});  // each operator needs bool or void operator()
   graph_rounds(graph, no_next{});        // the algorithm needs step next(state&
   const gradient_criterion<gas> criterion;
+  const sod<double, 2> tube;
   amr_run(gas{}, criterion, nothing{}, amr_options{});  // the initial state needs values operator()
+  amr_run(gas{}, nothing{}, tube, amr_options{});       // the criterion needs real operator()(const
+  amr_run(without_flux{}, criterion, tube, amr_options{});      // Physics needs values flux(values
+  amr_run(other_source{}, criterion, tube, amr_options{});      // values source(values, const real
+  amr_run(nothing{}, criterion, tube, amr_options{});           // Physics needs the type real
+  amr_run(not_for_kernels(1), criterion, tube, amr_options{});  // have a default constructor,
 }

@@ -10,8 +10,12 @@
 ///     u_stage = u_new + dt L(u_new)
 ///     u_new   = (u_new + u_stage + dt L(u_stage)) / 2
 ///
-/// L is Godunov's method with linear reconstruction (van Leer 1979), along all axes at once. The
-/// flux through a face during the step is dt/2 times the sum of the fluxes of both stages.
+/// L is Godunov's method with linear reconstruction (van Leer 1979), along all axes at once, plus
+/// the source of the physics. The flux through a face during the step is dt/2 times the sum of the
+/// fluxes of both stages.
+///
+/// An implicit source acts after each line above, for dt after the first one. After the second one
+/// it acts for dt/2, because u_stage contains the other half.
 ///
 /// A stage of a block, in the numbering of the code:
 ///   1  load the block's cells as primitive values
@@ -19,7 +23,7 @@
 ///   2  load two ghost cells at each end of each line
 ///   3  reconstruct, and compute the fluxes through a run of faces
 ///   4  exchange fluxes at the ends of runs; add fluxes to the registers at coarse-fine faces
-///   5  store the new values
+///   5  add the sources, if the physics has any, and store the new values
 ///   6  if the block has coarser neighbors: average down to its parent, which they read
 
 #include <ramify/amr/advance_cells.cuh>
@@ -57,14 +61,13 @@ __global__ void __launch_bounds__(tuning_of<View>::bounds, 1)
   grid_dependency_synchronize();
   const time_state& clock = view.state->clock;
   if (clock.dt == 0) return;  // no step is left to take
-  const auto dt = static_cast<real>(clock.dt * stage.length);
-  const auto time =
-      static_cast<real>(clock.time + clock.dt * (stage.begin + stage.index * stage.length));
-  ghosts_of<View> ghosts = view.ghosts(stage.index == 0 ? view.u_new : view.u_stage);
+  const stage_clock<real> now(clock, stage);
+  ghosts_of<View> ghosts = view.ghosts(stage.index == 0 ? view.u_new : view.u_stage, now.time);
   if (view.step.subcycle) {
     ghosts.coarse_old = view.u_old;
     ghosts.coarse_new = view.u_new;
     ghosts.elapsed = static_cast<real>(stage.elapsed);
+    ghosts.coarse_step = 2 * now.dt;
   }
 
   load_cells(view, ghosts, shared, node, rank);
@@ -84,7 +87,7 @@ __global__ void __launch_bounds__(tuning_of<View>::bounds, 1)
     const int end =
         begin + tuning::run < View::cells_along + 1 ? begin + tuning::run : View::cells_along + 1;
     const real spacing = view.spacing(place.level, axis);
-    const real ratio = times(dt, reciprocal(spacing));
+    const real ratio = times(now.dt, reciprocal(spacing));
     values flux{};  // through the last face so far
     if (run < tuning::runs) {
       int at[dim];
@@ -108,7 +111,7 @@ __global__ void __launch_bounds__(tuning_of<View>::bounds, 1)
         for (int a = 0; a < dim; ++a) {
           where[a] = a == axis ? center[a] + times(real(face) - real(0.5), spacing) : center[a];
         }
-        const values next = view.physics.flux(left, edges.lower, axis, where, time);
+        const values next = view.physics.flux(left, edges.lower, axis, where, now.time);
         left = edges.upper;
         if (k == 0) {
           for (int v = 0; v < View::physics_type::variables; ++v) {
@@ -133,7 +136,7 @@ __global__ void __launch_bounds__(tuning_of<View>::bounds, 1)
         const bool restart = is_fine_side ? stage.first : stage.index == 0;
         for (int v = 0; v < View::physics_type::variables; ++v) {
           real& sum = view.flux_register_of(node, face_of(axis, side), v)[line.number];
-          const real more = times(real(0.5) * dt, of_end[v]);
+          const real more = times(real(0.5) * now.dt, of_end[v]);
           sum = restart ? more : sum + more;
         }
       };
@@ -150,7 +153,7 @@ __global__ void __launch_bounds__(tuning_of<View>::bounds, 1)
   // Coarser leaves read the parent. If fluxes are corrected later, begin_step() averages.
   const bool is_corrected = stage.index == 1 && view.step.reflux && faces.to_fine != 0;
   const bool averages = faces.to_coarse != 0 && !view.step.subcycle && !is_corrected;
-  store_new_values(view, stage, shared, node, rank, averages);
+  store_new_values(view, stage, now, shared, node, rank, averages);
   if (!averages) return;
   team.sync();
   average_to_parent(view, stage.index == 0 ? view.u_stage : view.u_new, shared, node, rank);

@@ -21,6 +21,18 @@ struct rk_stage {
   bool keeps_old = false;  ///< whether finer levels read the values before this step
 };
 
+/// The length of a level's step, and the time of the values that a stage of it reads.
+template <class Real>
+struct stage_clock {
+  Real dt;
+  Real time;
+
+  __device__ stage_clock(const time_state& clock, const rk_stage& stage)
+      : dt(static_cast<Real>(clock.dt * stage.length)),
+        time(static_cast<Real>(clock.time +
+                               clock.dt * (stage.begin + stage.index * stage.length))) {}
+};
+
 template <class View>
 using tuning_of = advance_tuning<typename View::physics_type, View::cells_along>;
 /// The shared memory of a block.
@@ -115,10 +127,53 @@ template <class View>
   return first;
 }
 
-/// Step 5. Stores the new values and, if step 6 follows, keeps them in place of the changes.
+/// The center of a cell and the lengths of its edges.
 template <class View>
-__device__ void store_new_values(const View& view, const rk_stage& stage, storage_of<View>& shared,
-                                 int node, int rank, bool keeps) {
+struct source_cell {
+  typename View::real where[View::dim];
+  typename View::real edges[View::dim];
+
+  __device__ source_cell(const View& view, int node, int cell) {
+    const auto place = view.tree.place[node];
+    int at[View::dim];
+    View::cells::coordinates(cell, at);
+    view.center(place, at, where);
+    for (int axis = 0; axis < View::dim; ++axis) edges[axis] = view.spacing(place.level, axis);
+  }
+};
+
+/// Adds the source during `now.dt` to the change of a cell with the values `u`.
+template <class View>
+__device__ void add_source([[maybe_unused]] const View& view, [[maybe_unused]] int node,
+                           [[maybe_unused]] int cell,
+                           [[maybe_unused]] const typename View::values& u,
+                           [[maybe_unused]] const stage_clock<typename View::real>& now,
+                           [[maybe_unused]] typename View::values& change) {
+  if constexpr (has_source<typename View::physics_type>) {
+    const source_cell<View> here(view, node, cell);
+    change += now.dt * view.physics.source(u, here.where, here.edges, now.time);
+  }
+}
+
+/// Lets the implicit source act on the values of a cell during `duration`, until the time `end`.
+template <class View>
+__device__ void apply_implicit_source([[maybe_unused]] const View& view, [[maybe_unused]] int node,
+                                      [[maybe_unused]] int cell,
+                                      [[maybe_unused]] typename View::real end,
+                                      [[maybe_unused]] typename View::real duration,
+                                      [[maybe_unused]] typename View::values& u) {
+  if constexpr (has_implicit_source<typename View::physics_type>) {
+    const source_cell<View> here(view, node, cell);
+    u = view.physics.implicit_source(u, here.where, here.edges, end, duration);
+  }
+}
+
+/// Step 5. Adds the sources, stores the new values and, if step 6 follows, keeps them in place of
+/// the changes.
+template <class View>
+__device__ void store_new_values(const View& view, const rk_stage& stage,
+                                 const stage_clock<typename View::real>& now,
+                                 storage_of<View>& shared, int node, int rank, bool keeps) {
   using real = typename View::real;
   using values = typename View::values;
   using cells = typename View::cells;
@@ -129,12 +184,16 @@ __device__ void store_new_values(const View& view, const rk_stage& stage, storag
     const values u = view.u_new.load(node, cell);
     values next;
     if (stage.index == 0) {
+      add_source(view, node, cell, u, now, change);
       next = u + change;
+      apply_implicit_source(view, node, cell, now.time + now.dt, now.dt, next);
       view.u_stage.store(node, cell, next);
     } else {
       if (stage.keeps_old) view.u_old.store(node, cell, u);
       const values last = view.u_stage.load(node, cell);
+      add_source(view, node, cell, last, now, change);
       next = real(0.5) * (u + (last + change));
+      apply_implicit_source(view, node, cell, now.time, real(0.5) * now.dt, next);
       view.u_new.store(node, cell, next);
     }
     if (!keeps) continue;

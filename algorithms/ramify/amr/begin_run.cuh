@@ -16,13 +16,20 @@
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
-/// Checks the arguments of a run in `dim` dimensions, with n cells along a block's edge and numbers
-/// of type Real. `algorithm` begins the message about the memory.
-/// \throws std::invalid_argument naming the field
-template <class Real, int dim, int n>
+/// Checks the arguments of a run with n cells along a block's edge. `algorithm` begins the message
+/// about the memory. \throws std::invalid_argument naming the field
+template <class Physics, int n>
 void check_arguments(const char* algorithm, const amr_options& options, const environment& env) {
+  constexpr int dim = Physics::dimensions;
   validate(options, dim);
-  validate_cells<Real>(options.mesh, dim, n);
+  validate_cells<typename Physics::real>(options.mesh, dim, n);
+  for (std::size_t axis = 0; axis < std::size_t(dim); ++axis) {
+    for (const boundary side : options.mesh.sides[axis]) {
+      require(has_ghost_state<Physics> || side != boundary::prescribed,
+              "amr_options.mesh.sides[" + std::to_string(axis) + "]", "prescribed",
+              "another condition: this physics has no member ghost_state()");
+    }
+  }
   if (env.memory.empty()) return;
   throw std::invalid_argument(std::string(algorithm) +
                               ": environment.memory must be empty, because meshes grow");

@@ -2,9 +2,11 @@
 #pragma once
 
 /// \file
-/// The cells of a block, and the array with the values of all blocks.
+/// The cells of a block, their positions, and the array with the values of all blocks.
 
 #include <cstddef>
+#include <ramify/amr/mesh.cuh>
+#include <ramify/amr/rounding.cuh>
 #include <ramify/runtime/cuda.hpp>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
@@ -72,6 +74,31 @@ struct block_cells {
     // A conditional expression here makes GCC's sanitizer of shifts compute a wrong index.
     for (int axis = 0; axis < dim; ++axis) child |= at[axis] / (n / 2) << axis;
     return child;
+  }
+};
+
+/// The positions of cells. `n` is the number of cells along a block's edge.
+template <class Real, int dim, int n>
+struct cell_positions {
+  Real lower[dim];
+  Real root_spacing[dim];  ///< lengths of the edges of a cell of level 0
+
+  [[nodiscard]] __device__ Real spacing(int level, int axis) const {
+    return root_spacing[axis] * reciprocal(Real(1u << level));
+  }
+  /// Sets `where` to the center of a cell. `at` may be beyond the faces of the block.
+  __device__ void center(const block_place<dim>& block, const int (&at)[dim],
+                         Real (&where)[dim]) const {
+    for (int axis = 0; axis < dim; ++axis) {
+      const Real cell = Real(block.index[axis]) * Real(n) + Real(at[axis]) + Real(0.5);
+      where[axis] = lower[axis] + times(cell, spacing(block.level, axis));
+    }
+  }
+  /// Returns the position of face `number` of a block's cells along an axis, in [0, n]. Faces that
+  /// coincide have the same bits, also if their blocks are of different levels.
+  [[nodiscard]] __device__ double edge(const block_place<dim>& block, int axis, int number) const {
+    const double face = double(block.index[axis]) * n + number;
+    return double(lower[axis]) + times(face, double(spacing(block.level, axis)));
   }
 };
 

@@ -20,9 +20,12 @@ namespace ramify {
 
 /// The boundary condition at a side of the domain.
 enum class boundary {
-  periodic,   ///< ghost cells have the values of the opposite side; must hold for both sides
-  outflow,    ///< ghost cells have the values of the last cell
-  reflecting  ///< ghost cells are the mirror image: a wall without friction
+  periodic,    ///< ghost cells have the values of the opposite side; must hold for both sides
+  outflow,     ///< ghost cells have the values of the last cell
+  reflecting,  ///< ghost cells are the mirror image: a wall without friction
+  /// ghost_state() of the physics computes the ghost cells (physics/README.md): inflow, a wall that
+  /// moves. AMReX calls it ext_dir, Athena++ user.
+  prescribed
 };
 
 /// Which neighboring blocks may differ by at most one level. In two dimensions an edge is a corner.
@@ -143,7 +146,7 @@ inline void validate_axis(const amr_options::mesh_fields& mesh, std::size_t axis
           "finite and above lower");
   const std::string name = field + "sides" + which;
   for (const boundary side : sides) {
-    require(side >= boundary::periodic && side <= boundary::reflecting, name, int(side),
+    require(side >= boundary::periodic && side <= boundary::prescribed, name, int(side),
             "one of the enumerators");
   }
   require((sides[0] == boundary::periodic) == (sides[1] == boundary::periodic), name,

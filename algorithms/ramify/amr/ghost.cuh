@@ -3,8 +3,9 @@
 
 /// \file
 /// Ghost cells: the values around a block, from its neighbors, from the next coarser level, or from
-/// the boundary condition. No other file treats coarse-fine faces of the mesh or boundaries when it
-/// reads values. Ghost cells are computed when they are read, and not stored in global memory.
+/// the boundary condition, which may be that of the physics. No other file treats coarse-fine faces
+/// of the mesh or boundaries when it reads values. Ghost cells are computed when they are read, and
+/// not stored in global memory.
 ///
 /// Each node has values; those of an inner node are the averages of its children. Therefore a leaf
 /// next to finer blocks has a neighbor of its own level, their parent. So a face has one of three
@@ -12,6 +13,7 @@
 
 #include <ramify/amr/block_cells.cuh>
 #include <ramify/amr/mesh.cuh>
+#include <ramify/amr/physics_members.cuh>
 #include <ramify/amr/reconstruct.cuh>
 #include <ramify/amr/state.cuh>
 
@@ -35,6 +37,9 @@ struct ghost_reader {
   block_values<Physics, n, Slots> coarse_new;
   real elapsed = 0;  ///< share of the coarser level's step; 0: coarse_old, 1: coarse_new
   limiter limited;
+  cell_positions<real, dim, n> positions{};
+  real time = 0;         ///< of `u`
+  real coarse_step = 0;  ///< length of the coarser level's step, at whose ends its values are
 
   /// Returns the ghost cell `depth` cells (1 or 2) beyond a face. `at` is the last cell before the
   /// face.
@@ -45,7 +50,7 @@ struct ghost_reader {
       const int opposite_end = side == 0 ? n - depth : depth - n;
       return u.load(neighbor, cells::cell_number(at) + opposite_end * cells::stride(axis));
     }
-    if (neighbor == no_neighbor) return boundary_value(u, node, at, axis, side, depth);
+    if (neighbor == no_neighbor) return boundary_value(u, node, at, axis, side, depth, time);
     // Both ghost cells are in the first coarse cell beyond the face.
     const int coarse = coarse_neighbor(node, axis, side);
     const bool far = depth == 2;
@@ -55,24 +60,25 @@ struct ghost_reader {
       upper[a] = a == axis ? far != (side == 0) : at[a] % 2 == 1;
       there[a] = a == axis ? (side == 0 ? n - 1 : 0) : coarse_coordinate(node, at, a);
     }
-    const values before = interpolate(coarse_old, coarse, there, upper);
+    const real begin = time - times(elapsed, coarse_step);
+    const values before = interpolate(coarse_old, coarse, there, upper, begin);
     if (elapsed == real(0)) return before;
-    const values after = interpolate(coarse_new, coarse, there, upper);
+    const values after = interpolate(coarse_new, coarse, there, upper, begin + coarse_step);
     return before * (real(1) - elapsed) + after * elapsed;
   }
 
   /// Returns the average over one of the 2^dim parts of a cell, with limited slopes. `upper` gives
-  /// the half in which the part is along each axis. The parts of a cell average to its value, so
-  /// interpolation is conservative. If a part or its opposite would be invalid, both get the value
-  /// of the cell.
+  /// the half in which the part is along each axis, and `when` the time of the values. The parts of
+  /// a cell average to its value, so interpolation is conservative. If a part or its opposite would
+  /// be invalid, both get the value of the cell.
   [[nodiscard]] __device__ values interpolate(const block_values<Physics, n, Slots>& from, int node,
-                                              const int (&at)[dim],
-                                              const bool (&upper)[dim]) const {
+                                              const int (&at)[dim], const bool (&upper)[dim],
+                                              real when) const {
     const values here = from.load(node, cells::cell_number(at));
     values change{};
     for (int axis = 0; axis < dim; ++axis) {
-      const values left = here - whole_neighbor(from, node, at, axis, 0);
-      const values right = whole_neighbor(from, node, at, axis, 1) - here;
+      const values left = here - whole_neighbor(from, node, at, axis, 0, when);
+      const values right = whole_neighbor(from, node, at, axis, 1, when) - here;
       const values quarter = real(0.5) * half_slopes(limited, left, right);
       for (int v = 0; v < Physics::variables; ++v) {
         change[v] += upper[axis] ? quarter[v] : -quarter[v];
@@ -101,24 +107,44 @@ struct ghost_reader {
 
   [[nodiscard]] __device__ values boundary_value(const block_values<Physics, n, Slots>& from,
                                                  int node, const int (&at)[dim], int axis, int side,
-                                                 int depth) const {
+                                                 int depth, [[maybe_unused]] real when) const {
     const bool mirror = (tree.reflecting >> face_of(axis, side) & 1) != 0;
+    if constexpr (has_ghost_state<Physics>) {
+      if (tree.sides[axis][side] == boundary::prescribed) {
+        return prescribed_value(from, node, at, axis, side, depth, when);
+      }
+    }
     const int inward = mirror ? depth - 1 : 0;
     const int steps = (side == 0 ? inward : -inward) * cells::stride(axis);
     const values value = from.load(node, cells::cell_number(at) + steps);
     return mirror ? physics.reflected(value, axis) : value;
   }
 
+  /// Returns what the physics prescribes `depth` cells beyond the face, from the mirror image.
+  [[nodiscard]] __device__ values prescribed_value(const block_values<Physics, n, Slots>& from,
+                                                   int node, const int (&at)[dim], int axis,
+                                                   int side, int depth, real when) const {
+    const int outward = side == 0 ? -1 : 1;
+    int there[dim];
+    copy(at, there);
+    there[axis] += outward * depth;
+    real where[dim];
+    positions.center(tree.place[node], there, where);
+    there[axis] = at[axis] - outward * (depth - 1);
+    const values inside = from.load(node, cells::cell_number(there));
+    return physics.ghost_state(inside, axis, side, where, when);
+  }
+
   /// Returns the neighbor of a cell along `axis`, for slopes: a coarser cell is not interpolated.
   [[nodiscard]] __device__ values whole_neighbor(const block_values<Physics, n, Slots>& from,
-                                                 int node, const int (&at)[dim], int axis,
-                                                 int side) const {
+                                                 int node, const int (&at)[dim], int axis, int side,
+                                                 real when) const {
     int there[dim];
     copy(at, there);
     there[axis] += side == 0 ? -1 : 1;
     if (there[axis] >= 0 && there[axis] < n) return from.load(node, cells::cell_number(there));
     const int neighbor = tree.neighbor[node * tree.faces + face_of(axis, side)];
-    if (neighbor == no_neighbor) return boundary_value(from, node, at, axis, side, 1);
+    if (neighbor == no_neighbor) return boundary_value(from, node, at, axis, side, 1, when);
     there[axis] = side == 0 ? n - 1 : 0;
     if (neighbor >= 0) return from.load(neighbor, cells::cell_number(there));
     for (int a = 0; a < dim; ++a) {

@@ -34,7 +34,8 @@ struct fill_from_parent {
       there[axis] = (child >> axis & 1) * (n / 2) + at[axis] / 2;
       upper[axis] = at[axis] % 2 == 1;
     }
-    return view.ghosts(view.u_new).interpolate(view.u_new, parent, there, upper);
+    const auto time = static_cast<typename View::real>(view.state->clock.time);
+    return view.ghosts(view.u_new, time).interpolate(view.u_new, parent, there, upper, time);
   }
 };
 

@@ -117,7 +117,8 @@ __device__ void take_samples(const View& view, tag_storage<View>& shared, int no
   for (int cell = static_cast<int>(threadIdx.x); cell < cells::count; cell += regrid_threads) {
     shared.samples[cell] = sample(view.u_new.load(node, cell));
   }
-  const auto ghosts = view.ghosts(view.u_new);
+  const auto ghosts =
+      view.ghosts(view.u_new, static_cast<typename View::real>(view.state->clock.time));
   for (int i = static_cast<int>(threadIdx.x); i < shared.ghosts; i += regrid_threads) {
     const int face = i / cells::per_face;
     const int line = i % cells::per_face;

@@ -33,7 +33,9 @@ struct block_lists {
 /// The argument of the kernels. Outside of a run of phases, the members of chain_link are empty.
 /// `Part` is whole_mesh or mesh_part.
 template <class Physics, int n, class Criterion, class Part = whole_mesh>
-struct run_view : runtime::chain_link, Part {
+struct run_view : runtime::chain_link,
+                  Part,
+                  cell_positions<typename Physics::real, Physics::dimensions, n> {
   using state_type = run_state;
   static constexpr auto join = runtime::chain_join::tail_launch;
   static constexpr int dim = Physics::dimensions;
@@ -55,8 +57,6 @@ struct run_view : runtime::chain_link, Part {
   /// The flux through each coarse-fine face, summed since the coarser block began its step:
   /// [slot][face][variable][cell of the face], an amount per area.
   real* flux_register;
-  real lower[dim];
-  real root_spacing[dim];  ///< lengths of the edges of a cell of level 0
   amr_options::regrid_fields regrid;
   amr_options::step_fields step;
   unsigned batch_limit = max_batch;  ///< the maximum number of steps in one phase of this run
@@ -101,26 +101,9 @@ struct run_view : runtime::chain_link, Part {
     }
   }
 
-  [[nodiscard]] __device__ real spacing(int level, int axis) const {
-    return root_spacing[axis] * reciprocal(real(1u << level));
-  }
-  /// Sets `where` to the center of a cell.
-  __device__ void center(const block_place<dim>& block, const int (&at)[dim],
-                         real (&where)[dim]) const {
-    for (int axis = 0; axis < dim; ++axis) {
-      const real cell = real(block.index[axis]) * real(n) + real(at[axis]) + real(0.5);
-      where[axis] = lower[axis] + times(cell, spacing(block.level, axis));
-    }
-  }
-  /// Returns the position of face `number` of a block's cells along an axis, in [0, n]. Faces that
-  /// coincide have the same bits, also if their blocks are of different levels.
-  [[nodiscard]] __device__ double edge(const block_place<dim>& block, int axis, int number) const {
-    const double face = double(block.index[axis]) * n + number;
-    return double(lower[axis]) + times(face, double(spacing(block.level, axis)));
-  }
-  /// Returns a reader of ghost cells from `u`, in which all levels have the same time.
-  [[nodiscard]] __device__ ghosts_type ghosts(const values_type& u) const {
-    return {tree, physics, u, u, u, real(0), step.limiter};
+  /// Returns a reader of ghost cells from `u`, in which all levels have the time `time`.
+  [[nodiscard]] __device__ ghosts_type ghosts(const values_type& u, real time) const {
+    return {tree, physics, u, u, u, real(0), step.limiter, *this, time};
   }
   [[nodiscard]] __device__ real* flux_register_of(int node, int face, int variable) const {
     const auto slot = static_cast<std::size_t>(u_new.slot_of(node));

@@ -6,12 +6,11 @@
 /// condition over all cells and from the stop time.
 
 #include <cmath>
-#include <concepts>
 #include <cstring>
+#include <ramify/amr/physics_members.cuh>
 #include <ramify/amr/run_view.cuh>
 #include <ramify/amr/synchronize.cuh>
 #include <ramify/runtime/collectives.cuh>
-#include <string>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
@@ -31,14 +30,6 @@ __device__ inline void report_invalid_cell(run_state& state, unsigned number, in
   atomicMin(&state.fault.invalid_cell,
             1ull * number * static_cast<unsigned>(cells_of_leaf) + static_cast<unsigned>(cell));
 }
-
-/// Whether a physics replaces values below floors. is_above_floors(u) returns whether it leaves the
-/// conserved values of a cell unchanged, and describe_floors(u) returns a text for an error.
-template <class Physics>
-concept has_floors = requires(const Physics& physics, const typename Physics::values& u) {
-  { physics.is_above_floors(u) } -> std::convertible_to<bool>;
-  { physics.describe_floors(u) } -> std::convertible_to<std::string>;
-};
 
 /// Checks that floors leave the cells of the initial state unchanged. The next begin_step() ends
 /// the run if they do not. One block per leaf.

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Physics with the optional members: a gas with gravity and prescribed sides.
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <ramify/amr.cuh>
+
+#include "functors.cuh"
+#include "mesh_checks.hpp"
+#include "printing.hpp"
+
+namespace data = boost::unit_test::data;
+using namespace ramify;
+using namespace tests;
+
+namespace {
+
+using gas = euler<double, 2>;
+
+constexpr double weight = 0.5;  // of the gas: its acceleration downward, times its density, 1
+
+/// Gas at rest whose pressure falls linearly along y: the weight above each point.
+struct still_gas {
+  [[nodiscard]] __host__ __device__ gas::values operator()(const double (&where)[2]) const {
+    return {1, 0, 0, 2 - weight * where[1]};
+  }
+};
+
+/// The sides of the tests below.
+struct sides {
+  bool mirrors;  ///< as boundary::reflecting; otherwise the still gas goes on
+
+  [[nodiscard]] __host__ __device__ gas::values operator()(const gas& physics,
+                                                           const gas::values& inside, int axis, int,
+                                                           const double (&where)[2], double) const {
+    return mirrors ? physics.reflected(inside, axis) : physics.to_conserved(still_gas{}(where));
+  }
+};
+
+using heavy_gas = with_source<with_boundary<gas, sides>, uniform_gravity<double, 2>>;
+using run_type = amr_run<heavy_gas, criterion_of<heavy_gas>, 8>;
+
+heavy_gas gas_with(sides at_sides, double gravity) {
+  heavy_gas physics{};
+  physics.condition = at_sides;
+  physics.added.acceleration[1] = gravity;
+  return physics;
+}
+
+/// A mesh with three levels, one of whose boxes is at the lower side along y.
+setting refined(boundary side, bool subcycle) {
+  setting s;
+  s.options.step.subcycle = subcycle;
+  s.options.mesh.roots = {2, 2, 1};
+  s.options.mesh.max_level = 2;
+  s.options.mesh.balance = balance::corner;
+  s.options.regrid = {.refine_above = 1, .coarsen_below = 0.5, .every = 0};
+  set_boundaries(s, side);
+  s.criterion = criterion_kind::box;
+  s.boxes[0] = {{0.1, 0, 0}, {0.4, 0.4, 1}};
+  s.boxes[1] = {{0.1, 0, 0}, {0.2, 0.1, 1}};
+  return s;
+}
+
+/// Returns the largest velocity in a run; its density must be near 1.
+double largest_velocity(const run_type& run) {
+  const mesh_snapshot mesh = run.snapshot();
+  const std::size_t cells = mesh.cells_of_a_block();
+  double largest = 0;
+  for (std::size_t leaf = 0; leaf < mesh.leaves.size(); ++leaf) {
+    for (std::size_t i = cells; i < 3 * cells; ++i) {
+      largest = std::max(largest, std::abs(mesh.values[leaf * 4 * cells + i]));
+    }
+  }
+  return largest;
+}
+
+double velocity_after(const setting& s, sides at_sides, double gravity) {
+  run_type run(gas_with(at_sides, gravity), criterion_of<heavy_gas>{s}, still_gas{}, s.options);
+  run.advance(8);
+  BOOST_TEST(run.report().finest_level == 2);
+  BOOST_TEST(run.time() > 0.01);
+  return largest_velocity(run);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(extensions, *boost::unit_test::precondition(not_under_thread_sanitizer))
+
+BOOST_DATA_TEST_CASE(a_gas_in_hydrostatic_equilibrium_stays_at_rest, data::make(subcycling),
+                     subcycle) {
+  const setting s = refined(boundary::prescribed, subcycle);
+  BOOST_TEST(velocity_after(s, {false}, -weight) < 1e-13);
+  // The negative controls: without gravity it moves, and also beside walls.
+  BOOST_TEST(velocity_after(s, {false}, 0) > 1e-3);
+  BOOST_TEST(velocity_after(s, {true}, -weight) > 1e-5);
+}
+
+BOOST_DATA_TEST_CASE(a_prescribed_mirror_has_the_bits_of_a_reflecting_side, data::make(subcycling),
+                     subcycle) {
+  setting s = refined(boundary::prescribed, subcycle);
+  s.initial = initial_kind::pulses;
+  const initial_state<gas> pulses{s};
+  const auto mesh_after = [&](boundary side) {
+    set_boundaries(s, side);
+    run_type run(gas_with({true}, 0), criterion_of<heavy_gas>{s}, pulses, s.options);
+    run.advance(3);
+    return run.snapshot();
+  };
+  BOOST_TEST(same_bits(mesh_after(boundary::prescribed), mesh_after(boundary::reflecting)));
+  BOOST_TEST(!same_bits(mesh_after(boundary::outflow), mesh_after(boundary::reflecting)));
+}
+
+// A uniform gas falls: its velocity and its energy are exact on each level. With subcycling, ghost
+// cells have the energy that is linear in time between steps, and the true one is not.
+BOOST_DATA_TEST_CASE(a_gas_falls, data::make(subcycling), subcycle) {
+  const setting s = refined(boundary::periodic, subcycle);
+  run_type run(gas_with({}, -2), criterion_of<heavy_gas>{s},
+               sod<double, 2>{.right_density = 1, .right_pressure = 1}, s.options);
+  run.advance_to(0.1);
+  const std::vector<double> totals = run.totals();
+  BOOST_TEST(std::abs(totals[0] - 1) < 1e-13);
+  BOOST_TEST(std::abs(totals[1]) < 1e-13);
+  const double most = subcycle ? 1e-8 : 1e-13;
+  BOOST_TEST(std::abs(totals[2] + 0.2) < most);
+  BOOST_TEST(std::abs(totals[3] - (1 / 0.4 + 0.02)) < most);
+}
+
+BOOST_AUTO_TEST_CASE(a_side_whose_inflow_is_not_set_ends_the_run) {
+  with_inflow<gas> physics;
+  physics.inflow[0][1] = {1, 0, 0, 1};
+  const double where[2] = {0, 0};
+  BOOST_TEST(physics.ghost_state({}, 0, 1, where, 0)[3] > 2.4);
+  BOOST_TEST(!physics.is_valid(physics.ghost_state({}, 0, 0, where, 0)));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
