@@ -60,6 +60,7 @@
 #include <ramify/amr/physics/euler.cuh>
 #include <ramify/amr/physics/extensions.cuh>
 #include <ramify/amr/physics/problems.cuh>
+#include <ramify/amr/physics/shallow_water.cuh>
 #include <ramify/amr/restore.cuh>
 #include <ramify/amr/results.cuh>
 #include <ramify/amr/snapshot.hpp>
