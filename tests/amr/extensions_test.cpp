@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Physics with the optional members: a gas with gravity and prescribed sides.
+// Additions to physics: a gas with gravity and prescribed sides, and one with scalars.
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
@@ -84,6 +84,15 @@ double velocity_after(const setting& s, sides at_sides, double gravity) {
   return largest_velocity(run);
 }
 
+/// A gas with a dye that is everywhere, and one that is in the left half of Sod's tube.
+using dyed_gas = with_scalars<gas, 2>;
+struct dyed_tube {
+  [[nodiscard]] __host__ __device__ dyed_gas::values operator()(const double (&where)[2]) const {
+    const gas::values tube = sod<double, 2>{}(where);
+    return {tube[0], tube[1], tube[2], tube[3], 1, where[0] < 0.5 ? 1.0 : 0.0};
+  }
+};
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(extensions, *boost::unit_test::precondition(not_under_thread_sanitizer))
@@ -125,6 +134,47 @@ BOOST_DATA_TEST_CASE(a_gas_falls, data::make(subcycling), subcycle) {
   const double most = subcycle ? 1e-8 : 1e-13;
   BOOST_TEST(std::abs(totals[2] + 0.2) < most);
   BOOST_TEST(std::abs(totals[3] - (1 / 0.4 + 0.02)) < most);
+}
+
+BOOST_DATA_TEST_CASE(scalars_move_with_the_gas, data::make(subcycling), subcycle) {
+  setting s = refined(boundary::reflecting, subcycle);
+  s.options.mesh.roots = {8, 1, 1};
+  s.options.mesh.upper[1] = 0.125;
+  s.criterion = criterion_kind::gradient;
+  s.options.regrid = {.refine_above = 0.05, .coarsen_below = 0.04, .patience = 1, .every = 2};
+  amr_run<dyed_gas, criterion_of<dyed_gas>, 8> run({}, criterion_of<dyed_gas>{s}, dyed_tube{},
+                                                   s.options);
+  const std::vector<double> before = run.totals();
+  run.advance_to(0.1);
+  BOOST_TEST((run.report().refined > 0 && run.report().coarsened > 0));
+  BOOST_TEST(
+      std::abs(run.totals()[dyed_gas::first_scalar + 1] / before[dyed_gas::first_scalar + 1] - 1) <
+      1e-13);
+
+  // The second dye marks the gas that was on the left; the contact moves at Sod's speed 0.92745.
+  const mesh_snapshot mesh = run.snapshot();
+  BOOST_TEST(mesh.fields.back() == "scalar_2");
+  const std::size_t cells = mesh.cells_of_a_block();
+  std::size_t different = 0;
+  double dyed_area = 0;
+  double least = 0;
+  double most = 0;
+  for (std::size_t leaf = 0; leaf < mesh.leaves.size(); ++leaf) {
+    const int level = mesh.leaves[leaf].level;
+    for (std::size_t cell = 0; cell < cells; ++cell) {
+      const double* u = &mesh.values[leaf * dyed_gas::variables * cells + cell];
+      const double density = u[0];
+      const double dye = u[(dyed_gas::first_scalar + 1) * cells] / density;
+      different += u[dyed_gas::first_scalar * cells] != density;
+      dyed_area += dye * mesh.spacing(level, 0) * mesh.spacing(level, 1);
+      least = std::min(least, dye);
+      most = std::max(most, dye);
+    }
+  }
+  BOOST_TEST(different == 0u);
+  BOOST_TEST(least > -1e-12);
+  BOOST_TEST(most < 1 + 1e-12);
+  BOOST_TEST(std::abs(8 * dyed_area - (0.5 + 0.092745)) < 2e-3);
 }
 
 BOOST_AUTO_TEST_CASE(a_side_whose_inflow_is_not_set_ends_the_run) {

@@ -2,8 +2,9 @@
 #pragma once
 
 /// \file
-/// Physics with additions: with_boundary, with_inflow and with_source add an optional member
-/// (README.md) to any physics, euler for example. They can be nested:
+/// Physics with additions: with_scalars adds variables, and with_boundary, with_inflow and
+/// with_source add an optional member (README.md) to any physics, euler for example. They can be
+/// nested, with_scalars innermost:
 ///
 ///     using gas = euler<double, 2>;
 ///     using falling_gas = with_source<with_inflow<gas>, uniform_gravity<double, 2>>;
@@ -13,9 +14,100 @@
 #include <ramify/amr/physics_members.cuh>
 #include <ramify/amr/rounding.cuh>
 #include <ramify/amr/state.cuh>
+#include <string>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::inline RAMIFY_BUILD {
+
+/// A gas with passive scalars, which it carries with it: dyes, fractions of species.
+///
+/// `Physics` is like euler: it has the constant `density`, which is the index of the density among
+/// the conserved and the primitive values and of the flux of mass, and no source or ghost_state().
+/// The scalars follow its values: amounts per volume among the conserved values, and concentrations
+/// (amounts per mass) among the primitive ones. The flux of a scalar is the flux of mass times the
+/// concentration on the side that the mass comes from. So a concentration that is 1 everywhere
+/// stays 1 bit by bit.
+template <class Physics, int count>
+struct with_scalars : Physics {
+  static_assert(1 <= count && count <= 8);
+  using real = typename Physics::real;
+  static constexpr int first_scalar = Physics::variables;
+  static constexpr int variables = Physics::variables + count;
+  using values = state<real, variables>;
+
+  /// Returns the name of a conserved value: scalar_1 is the first scalar.
+  static constexpr const char* field_name(int which) {
+    constexpr const char* names[] = {"scalar_1", "scalar_2", "scalar_3", "scalar_4",
+                                     "scalar_5", "scalar_6", "scalar_7", "scalar_8"};
+    return which < first_scalar ? Physics::field_name(which) : names[which - first_scalar];
+  }
+
+  [[nodiscard]] __host__ __device__ values to_primitive(const values& conserved) const {
+    values primitive = joined(Physics::to_primitive(gas_of(conserved)), conserved);
+    for (int v = first_scalar; v < variables; ++v) {
+      primitive[v] = detail::amr::quotient(conserved[v], primitive[Physics::density]);
+    }
+    return primitive;
+  }
+  [[nodiscard]] __host__ __device__ values to_conserved(const values& primitive) const {
+    values conserved = joined(Physics::to_conserved(gas_of(primitive)), primitive);
+    for (int v = first_scalar; v < variables; ++v) {
+      conserved[v] = detail::amr::times(primitive[v], conserved[Physics::density]);
+    }
+    return conserved;
+  }
+  [[nodiscard]] __host__ __device__ bool is_valid(const values& conserved) const {
+    for (int v = first_scalar; v < variables; ++v) {
+      if (!std::isfinite(conserved[v])) return false;
+    }
+    return Physics::is_valid(gas_of(conserved));
+  }
+  [[nodiscard]] __host__ __device__ bool is_positive(const values& primitive) const {
+    return Physics::is_positive(gas_of(primitive));
+  }
+  [[nodiscard]] __host__ __device__ bool is_above_floors(
+      const values& conserved) const requires detail::amr::has_floors<Physics> {
+    return Physics::is_above_floors(gas_of(conserved));
+  }
+  [[nodiscard]] std::string describe_floors(
+      const values& conserved) const requires detail::amr::has_floors<Physics> {
+    return Physics::describe_floors(gas_of(conserved));
+  }
+  [[nodiscard]] __host__ __device__ values reflected(const values& conserved, int axis) const {
+    return joined(Physics::reflected(gas_of(conserved), axis), conserved);
+  }
+  [[nodiscard]] __host__ __device__ real max_wave_speed(const values& primitive, int axis,
+                                                        detail::amr::point_of<Physics> where,
+                                                        real time) const {
+    return Physics::max_wave_speed(gas_of(primitive), axis, where, time);
+  }
+  [[nodiscard]] __host__ __device__ values flux(const values& left, const values& right, int axis,
+                                                detail::amr::point_of<Physics> where,
+                                                real time) const {
+    values flow = joined(Physics::flux(gas_of(left), gas_of(right), axis, where, time), left);
+    const real mass = flow[Physics::density];
+    for (int v = first_scalar; v < variables; ++v) {
+      flow[v] = detail::amr::times(mass, mass > 0 ? left[v] : right[v]);
+    }
+    return flow;
+  }
+
+ private:
+  using gas_values = typename Physics::values;
+
+  [[nodiscard]] __host__ __device__ static gas_values gas_of(const values& all) {
+    gas_values gas;
+    for (int v = 0; v < first_scalar; ++v) gas[v] = all[v];
+    return gas;
+  }
+  /// Returns the values of the gas and the scalars of `others`.
+  [[nodiscard]] __host__ __device__ static values joined(const gas_values& gas,
+                                                         const values& others) {
+    values all = others;
+    for (int v = 0; v < first_scalar; ++v) all[v] = gas[v];
+    return all;
+  }
+};
 
 /// A physics with a boundary condition for the sides that are boundary::prescribed.
 ///
