@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Additions to physics: a gas with gravity and prescribed sides, and one with scalars.
+// Additions to physics: a gas with gravity and prescribed sides, and one with scalars;
+// the double Mach reflection.
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <ramify/amr.cuh>
+#include <ramify/amr/physics/double_mach.cuh>
 
 #include "functors.cuh"
 #include "mesh_checks.hpp"
@@ -93,6 +95,8 @@ struct dyed_tube {
   }
 };
 
+using air = with_boundary<gas, double_mach<double>>;
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(extensions, *boost::unit_test::precondition(not_under_thread_sanitizer))
@@ -175,6 +179,41 @@ BOOST_DATA_TEST_CASE(scalars_move_with_the_gas, data::make(subcycling), subcycle
   BOOST_TEST(least > -1e-12);
   BOOST_TEST(most < 1 + 1e-12);
   BOOST_TEST(std::abs(8 * dyed_area - (0.5 + 0.092745)) < 2e-3);
+}
+
+// Above the reflection, the shock has its exact place and speed: the upper side moves with it. At
+// the wall, Woodward and Colella's contours of the density end at 20.9, with cells of 1/120.
+BOOST_AUTO_TEST_CASE(the_double_mach_reflection_has_its_shock_and_its_density) {
+  setting s = refined(boundary::prescribed, true);
+  s.options.mesh.sides[0][1] = boundary::outflow;
+  s.options.mesh.roots = {8, 2, 1};
+  s.options.mesh.upper = {4, 1, 1};
+  s.options.mesh.max_level = 1;
+  s.criterion = criterion_kind::gradient;
+  s.options.regrid = {.refine_above = 0.05, .coarsen_below = 0.02, .every = 2};
+  amr_run<air, criterion_of<air>, 8> run({}, criterion_of<air>{s}, double_mach<double>{},
+                                         s.options);
+  const double end = 0.1;
+  run.advance_to(end);
+
+  const mesh_snapshot mesh = run.snapshot();
+  const std::size_t cells = mesh.cells_of_a_block();
+  double excess = 0;  // of the density over that before the shock, in the upper quarter
+  double most = 0;
+  for (std::size_t leaf = 0; leaf < mesh.leaves.size(); ++leaf) {
+    const int level = mesh.leaves[leaf].level;
+    for (std::size_t cell = 0; cell < cells; ++cell) {
+      const double density = mesh.values[leaf * 4 * cells + cell];
+      const bool is_above = cell_center(mesh, leaf, cell)[1] > 0.75;
+      if (is_above) excess += (density - 1.4) * mesh.spacing(level, 0) * mesh.spacing(level, 1);
+      most = std::max(most, density);
+    }
+  }
+  const double place = excess / (0.25 * (8 - 1.4));  // mean over y from 3/4 to 1
+  BOOST_TEST(std::abs(place - double_mach<double>::shock_at(0.875, end)) < 1.0 / 64);
+  BOOST_TEST(std::abs(place - double_mach<double>::shock_at(0.875, 0.98 * end)) > 1.0 / 64);
+  BOOST_TEST(most > 17.0);
+  BOOST_TEST(most < 23.0);
 }
 
 BOOST_AUTO_TEST_CASE(a_side_whose_inflow_is_not_set_ends_the_run) {
