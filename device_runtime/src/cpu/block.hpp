@@ -82,6 +82,7 @@ class block {
   void scheduling_point();
   [[nodiscard]] unsigned linear_thread() const { return running_->linear; }
   [[nodiscard]] const grid_ptr& owner() const { return grid_; }
+  [[nodiscard]] std::uint64_t linear_index() const { return linear_index_; }
   [[nodiscard]] builtins::cudaStream_t null_stream();
   [[nodiscard]] builtins::cudaError_t& last_error() { return running_->last_error; }
 

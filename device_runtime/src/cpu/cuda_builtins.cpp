@@ -24,8 +24,11 @@ cudaError_t submit(const launch_request& request, cudaStream_t stream,
   here->last_error() = cudaSuccess;
   here->check_arguments(arguments);
   stream_state* const target = reserved(stream) ? nullptr : &resolve(*here, stream);
-  const cudaError_t error =
-      d.launch_from_block(*here, request, arguments, target, stream == cudaStreamTailLaunch);
+  const launch_stream kind = stream == cudaStreamTailLaunch      ? launch_stream::tail
+                             : stream == cudaStreamFireAndForget ? launch_stream::fire_and_forget
+                             : stream == nullptr                 ? launch_stream::null
+                                                                 : launch_stream::named;
+  const cudaError_t error = d.launch_from_block(*here, request, arguments, target, kind);
   if (error == cudaSuccess) here->scheduling_point();
   return error;
 }

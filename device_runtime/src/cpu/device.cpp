@@ -128,6 +128,7 @@ cudaError_t device::launch_from_host(const launch_request& request, launch_argum
   {
     const std::lock_guard lock(mutex_);
     root = make_grid(request, arguments);
+    log_launch(*root, nullptr, 0, launch_stream::host);
   }
   root->owner = the_run.get();
   the_run->execute(root);
@@ -145,7 +146,8 @@ cudaError_t device::launch_from_host(const launch_request& request, launch_argum
 }
 
 cudaError_t device::launch_from_block(block& parent, const launch_request& request,
-                                      launch_arguments arguments, stream_state* stream, bool tail) {
+                                      launch_arguments arguments, stream_state* stream,
+                                      launch_stream kind) {
   if (!valid_shape(request) || !has_shared(request)) return cudaErrorInvalidConfiguration;
   run& the_run = *parent.owner()->owner;
   const std::uint64_t depth = parent.owner()->depth + 1;
@@ -170,7 +172,8 @@ cudaError_t device::launch_from_block(block& parent, const launch_request& reque
     child->owner = &the_run;
     child->depth = depth;
     child->pool_slots = 1;
-    if (tail) {
+    log_launch(*child, parent.owner().get(), parent.linear_index(), kind);
+    if (kind == launch_stream::tail) {
       child->is_tail = true;
       parent.owner()->tail.push_back(std::move(child));  // its parent is set when it begins
     } else {
@@ -227,6 +230,7 @@ void device::block_ended(const grid_ptr& g) {
   // The last block to end must see all writes of the other blocks, and publishes them.
   const auto ended = g->blocks_ended.fetch_add(1, std::memory_order_acq_rel) + 1;
   if (ended < g->block_count || g->owner->cancelled()) return;
+  log_time(*g, &traced_grid::end);
   g->request.thread = nullptr;  // frees the arguments: an ancestor may wait for long
   run& the_run = *g->owner;
   std::vector<grid_ptr> ready;
@@ -250,6 +254,7 @@ void device::completed(grid_ptr g, std::vector<grid_ptr>& ready) {
       return;
     }
     forget_handles(*g);
+    log_time(*g, &traced_grid::complete);
     if (g->stream != nullptr) {
       g->stream->busy = false;
       advance(*g->stream, ready);

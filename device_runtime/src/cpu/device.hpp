@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "grid.hpp"
+#include "grid_log.hpp"
 
 namespace ramify::cpu {
 
@@ -39,11 +40,13 @@ class device {
                                          builtins::cudaStream_t);
   /// `stream` is null for a launch that no stream orders: fire-and-forget or tail.
   builtins::cudaError_t launch_from_block(block&, const launch_request&, launch_arguments,
-                                          stream_state* stream, bool tail);
+                                          stream_state* stream, launch_stream kind);
 
   /// Must be called before each block of `g` runs. The first call counts `g` as begun.
   void block_begins(grid& g) {
-    if (!g.has_begun.exchange(true, std::memory_order_relaxed)) ++grids_begun_;
+    if (g.has_begun.exchange(true, std::memory_order_relaxed)) return;
+    ++grids_begun_;
+    log_time(g, &traced_grid::begin);
   }
   /// Must be called after each block of `g` ends. The last call starts the grids that waited for
   /// `g`.

@@ -14,6 +14,7 @@
 #include <optional>
 #include <ramify/cpu/cuda_builtins.hpp>
 #include <ramify/cpu/executor.hpp>
+#include <ramify/cpu/grid_log.hpp>
 #include <span>
 #include <string>
 #include <utility>
@@ -68,7 +69,8 @@ struct grid {
   run* owner = nullptr;
   grid_ptr parent;  // reset at completion, so that a deep tree is not freed recursively
   std::uint64_t block_count = 0;
-  std::uint64_t depth = 0;  // number of ancestors; 0: launched by the host
+  std::uint64_t depth = 0;                   // number of ancestors; 0: launched by the host
+  std::size_t record = grid_log::no_record;  // its index in the log
 
   std::atomic<std::uint64_t> next_block{0};
   std::atomic<std::uint64_t> blocks_ended{0};

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// The calls by which the executor's device writes to the grid_log.
+
+#include <cstdint>
+#include <ramify/cpu/grid_log.hpp>
+#include <ramify/runtime/launch_trace.hpp>
+
+#include "grid.hpp"
+
+namespace ramify::cpu {
+
+/// Makes the record of a grid if there is a log. `parent` is null for a launch by the host.
+void log_launch(grid&, const grid* parent, std::uint64_t parent_block, launch_stream);
+
+void set_logged_time(const grid&, std::uint64_t traced_grid::*which);
+
+/// Sets a time of the grid's record to the next step, if the grid has a record.
+inline void log_time(const grid& g, std::uint64_t traced_grid::*which) {
+  if (g.record != grid_log::no_record) set_logged_time(g, which);
+}
+
+}  // namespace ramify::cpu
