@@ -2,16 +2,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Compiles one file of kernels and runs it: on the GPU if there is one, else on the CPU executor.
 #
-#   examples/try.sh [--cpu] FILE.cu [ARGUMENT...]
+#   examples/try.sh [--cpu | --schedules] FILE.cu [ARGUMENT...]
+#
+# With --schedules the program runs under 24 schedules of the CPU executor. A program that follows the
+# rules prints the same under each; else the first difference is shown, and the status is 1.
 #
 # The first use builds the CPU executor in build/try, unless build/dev has it already. RAMIFY_BUILD
 # names another build folder. The command lines are printed; they also work without this script.
 set -euo pipefail
 root=$(realpath "$(dirname "$(realpath "$0")")/..") # "$0" may be a link
-usage() { echo "usage: examples/try.sh [--cpu] FILE.cu [ARGUMENT...]" >&2; exit 2; }
+# shellcheck source=examples/executor.sh
+source "$root/examples/executor.sh"
+usage() { echo "usage: examples/try.sh [--cpu | --schedules] FILE.cu [ARGUMENT...]" >&2; exit 2; }
 
 on_gpu=no
+run=()
 if [ "${1-}" = --cpu ]; then
+  shift
+elif [ "${1-}" = --schedules ]; then
+  run=(compare_schedules)
   shift
 elif nvidia-smi -L >/dev/null 2>&1; then
   on_gpu=yes
@@ -41,37 +50,44 @@ show_and_run() {
   "$@"
 }
 
+# Runs a program under all schedules and compares what it prints. Returns 1 if it differs.
+compare_schedules() {
+  local folder first schedule other=
+  folder=$(mktemp -d "$place/schedules.XXXXXX")
+  # shellcheck disable=SC2064 # the folder is set now
+  trap "rm -rf '$program'* '$folder'" EXIT
+  run_under_schedules "$folder" "$@"
+  first=${ran[0]}
+  cat "$folder/$first.out"
+  for schedule in "${ran[@]}"; do
+    cmp -s "$folder/$first.out" "$folder/$schedule.out" && continue
+    [ -z "$other" ] && other=$schedule
+    different=$((${different:-0} + 1))
+  done
+  if [ -z "$other" ]; then
+    echo "examples/try.sh: the same under ${#ran[@]} of ${#schedules[@]} schedules" >&2
+    [ ${#failed[@]} = 0 ]
+    return
+  fi
+  echo "examples/try.sh: the output above is that under \`$first\`; under $different of" \
+    "${#ran[@]} schedules it differs, first under \`$other\`:" >&2
+  diff -u --label "$first" --label "$other" "$folder/$first.out" "$folder/$other.out" |
+    head -n 20 >&2 || true
+  return 1
+}
+
 nvcc=${CUDACXX:-nvcc}
 command -v "$nvcc" >/dev/null || nvcc=${CUDA_PATH:-/usr/local/cuda}/bin/nvcc
 if [ $on_gpu = yes ] && command -v "$nvcc" >/dev/null; then
   show_and_run "$nvcc" -std=c++20 -arch=native -rdc=true "${includes[@]}" "$source" \
     -lcudadevrt -o "$program"
 else
-  build=${RAMIFY_BUILD-}
-  if [ -z "$build" ]; then
-    build=$root/build/dev
-    if [ ! -f "$build/device_runtime/libramify_runtime.a" ]; then
-      build=$place
-      if [ ! -f "$build/CMakeCache.txt" ]; then
-        # The script needs only some of these packages, so it continues if they cannot be installed.
-        "$root/cmake/install_packages.sh" >&2 || true
-        echo "Building the CPU executor in build/try" >&2
-        # A fresh Debian or Ubuntu has no make. CMake keeps the generator in its cache.
-        if command -v ninja >/dev/null; then export CMAKE_GENERATOR=Ninja; fi
-      fi
-      cmake -S "$root" -B "$build" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DRAMIFY_CUDA=OFF \
-        -DRAMIFY_TESTS=OFF -DRAMIFY_EXAMPLES=OFF -DRAMIFY_BENCHMARKS=OFF >"$place/log" 2>&1 ||
-        { cat "$place/log" >&2; exit 1; }
-    fi
-    # Only what has changed since the last use is compiled.
-    cmake --build "$build" --target ramify_runtime --parallel "$(nproc)" >"$place/log" 2>&1 ||
-      { cat "$place/log" >&2; exit 1; }
-  fi
+  find_executor
   library=$build/device_runtime/libramify_runtime.a
   [ -f "$library" ] || { echo "examples/try.sh: there is no $library" >&2; exit 1; }
   show_and_run "${CXX:-g++}" -std=c++20 -O1 -g "${includes[@]}" -x c++ "$source" -x none \
     "$library" -lboost_context -rdynamic -o "$program"
 fi
 status=0
-"$program" "$@" || status=$?
+"${run[@]}" "$program" "$@" || status=$?
 exit $status
