@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Exercise 5: two chains of children (lessons 4 and 5).
 //
-// Given      `a` launches a grid that writes a number, and `b` doubles it. `c` launches a grid that
-//            writes another number, and `d` triples it.
-// Task       One thread launches a, b, c and d, each {1, 1}. b runs after a, and d after c. Neither
-//            chain waits for the other one.
+// Given      `a` launches a grid that writes a number, and `b` doubles it. `c` launches a grid
+//            that writes another number, and `d` triples it.
+// Task       One thread launches a, b, c and d, each {1, 1}. b runs after a, and d after c.
+//            Neither chain waits for the other one.
 #include "exercise.hpp"
 
 using namespace ramify;

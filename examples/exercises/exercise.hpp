@@ -89,13 +89,14 @@ inline int failed(std::string_view kind, const char* message) {
 }
 
 /// Runs the check of an exercise. Returns 0 if the answer is right, 1 if not, and lesson::skipped
-/// if there is no device.
+/// if there is no device. A launch tree deeper than `max_depth` counts as an endless
+/// recursion. A wide tree needs a small one: else its run fills the pool and hardly ends.
 template <class Test>
-int run(Test test) {
+int run(Test test, [[maybe_unused]] unsigned max_depth = 500) {
   if (!lesson::has_device()) return lesson::skip("there is no CUDA device");
 #if !RAMIFY_ON_CUDA
   ramify::cpu::executor_config config = ramify::cpu::current_executor_config();
-  config.max_depth = 500;  // no exercise needs so many levels
+  config.max_depth = max_depth;
   const ramify::cpu::scoped_executor_config limited(config);
   const ramify::cpu::grid_log log;
   log_of_run = &log;

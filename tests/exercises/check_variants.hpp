@@ -68,7 +68,7 @@ inline int check_variants(const std::vector<variant>& variants) {
     const auto line = all.first_failure.substr(0, all.first_failure.find('\n'));
     std::cout << (good ? "" : "FAILED ") << v.exercise << ' ' << v.name << ": right under "
               << all.right << " of " << all.runs << ' ' << line << std::fixed
-              << std::setprecision(2) << " (" << seconds.count() << " s)\n";
+              << std::setprecision(2) << " (" << seconds.count() << " s)" << std::endl;
     if (good) continue;
     status = 1;
     if (!is_solution) std::cout << "  expected: " << v.message << '\n';
