@@ -3,7 +3,8 @@
 // four forms: a graph that has captured calls with a device_count; the same calls without a graph;
 // a host that reads the number of the filter's results back, and starts the other steps with it;
 // and a host that also waits for each step. Times are by the clock of the host, from the start of
-// the filter to the last get(), in sum for the inputs. All labels of all forms are compared.
+// the filter to the last get(), in sum for the inputs. All labels of all forms are compared. A
+// second table has the times of each step on the GPU, between events.
 //   benchmark_pipeline_cuda [--quick]
 #include <algorithm>
 #include <array>
@@ -17,6 +18,7 @@
 #include <stdexcept>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "measure_cuda.cuh"
@@ -94,11 +96,13 @@ class pipeline {
         brightness_(n, nullptr),
         positions_(n, nullptr),
         labels_(n, nullptr),
-        // A sort of a number of the host has more scratch memory or less.
+        // A sort or a build of a number of the host has more scratch memory or less.
         of_sort_(std::max(quicksort_scratch_bytes<unsigned, position, descending>(count()),
                           quicksort_scratch_bytes<unsigned, position, descending>(n)),
                  nullptr),
-        of_tree_(spatial_tree_scratch_bytes<float, 3>(n), nullptr),
+        of_tree_(std::max(spatial_tree_scratch_bytes<float, 3>(count()),
+                          spatial_tree_scratch_bytes<float, 3>(n)),
+                 nullptr),
         of_clusters_(find_clusters_scratch_bytes(n), nullptr) {}
 
   /// Makes an input of which about this share is bright. Waits.
@@ -121,35 +125,36 @@ class pipeline {
   /// Returns the number of bright stars.
   [[nodiscard]] device_count count() const { return {bright_.data(), n_}; }
 
-  // The other steps, for n stars: a number or a device_count, which is at most `most`.
+  // The other steps, for n stars: a number or a device_count.
   template <class Count>
   auto sort_only(const Count& n) const {
     return quicksort_pairs_async(brightness_.data(), positions_.data(), n, descending{},
                                  {.stream = stream(), .memory = of_sort_});
   }
-  auto tree_only(const detail::element_count& n) const {
+  template <class Count>
+  auto tree_only(const Count& n) const {
     return spatial_tree_async(positions_.data(), n, {.stream = stream(), .memory = of_tree_});
   }
-  auto clusters_only(std::size_t most) const {
-    return find_clusters_async(spatial_tree_view_in<float, 3>(of_tree_, most), radius_,
-                               labels_.data(), 1, {.stream = stream(), .memory = of_clusters_});
+  template <class Count>
+  auto clusters_only(const Count& n) const {
+    return find_clusters_async(spatial_tree_view_in<float, 3>(of_tree_, n), radius_, labels_.data(),
+                               1, {.stream = stream(), .memory = of_clusters_});
   }
   template <class Count>
-  auto start(const Count& n, std::size_t most) const {
+  auto start(const Count& n) const {
     auto sort = sort_only(n);
     auto tree = tree_only(n);
-    return std::tuple(std::move(sort), std::move(tree), clusters_only(most));
+    return std::tuple(std::move(sort), std::move(tree), clusters_only(n));
   }
   auto start_with_count() const {
     filter();
-    return start(count(), n_);
+    return start(count());
   }
   /// Starts the filter, and the other steps with the number that it has written. Waits for the
   /// filter.
   auto start_with_number() const {
     filter();
-    const std::size_t bright = read_bright();
-    return start(bright, bright);
+    return start(std::size_t{read_bright()});
   }
   /// Runs all steps. Waits for each.
   void run_each_step() const {
@@ -191,6 +196,49 @@ class pipeline {
 template <class Runs>
 void get_all(Runs& runs) {
   std::apply([](auto&... run) { (static_cast<void>(run.get()), ...); }, runs);
+}
+
+/// The runs of the three steps after the filter, over a number or a device_count.
+template <class Count>
+class step_runs {
+ public:
+  step_runs(const pipeline& stages, const Count& n) : stages_(stages), n_(n) {}
+
+  /// Starts a step.
+  void put(unsigned step) {
+    if (step == 0) static_cast<void>(sort_.emplace(stages_.sort_only(n_)));
+    if (step == 1) static_cast<void>(tree_.emplace(stages_.tree_only(n_)));
+    if (step == 2) static_cast<void>(clusters_.emplace(stages_.clusters_only(n_)));
+  }
+  /// Waits for all steps, and checks them.
+  void get() {
+    static_cast<void>(sort_->get());
+    static_cast<void>(tree_->get());
+    static_cast<void>(clusters_->get());
+  }
+
+ private:
+  const pipeline& stages_;
+  Count n_;
+  std::optional<decltype(std::declval<pipeline>().sort_only(std::declval<Count>()))> sort_;
+  std::optional<decltype(std::declval<pipeline>().tree_only(std::declval<Count>()))> tree_;
+  std::optional<decltype(std::declval<pipeline>().clusters_only(std::declval<Count>()))> clusters_;
+};
+
+/// Starts each of three steps, waits for the last one, and returns their times on the GPU, in us.
+template <class Put>
+std::array<double, 3> times_of_steps(cudaStream_t stream, const Put& put) {
+  std::array<host_event, 4> marks;
+  marks[0].record(stream);
+  for (unsigned step = 0; step < 3; ++step) {
+    put(step);
+    marks[step + 1].record(stream);
+  }
+  std::array<double, 3> times{};
+  for (unsigned step = 0; step < 3; ++step) {
+    times[step] = 1000 * marks[step + 1].milliseconds_since(marks[step]);
+  }
+  return times;
 }
 
 /// The measurements of one size.
@@ -243,6 +291,41 @@ class pipeline_bench {
              benchmark::summarize(times[3]), numbers.median_ms / graphs.median_ms});
   }
 
+  /// Adds the times of each step of one input: in a graph of its own, and with the number.
+  void add_row_of_steps(benchmark::recorder& out, double share) {
+    cudaStream_t stream = stages_.stream();
+    step_runs captured(stages_, stages_.count());
+    std::vector<captured_graph> graphs;
+    for (unsigned step = 0; step < 3; ++step) {
+      graphs.emplace_back(stream, [&] { captured.put(step); });
+    }
+    std::array<std::vector<double>, 6> times;
+    const auto keep = [&](unsigned form, const std::array<double, 3>& of_steps) {
+      for (unsigned step = 0; step < 3; ++step) {
+        times[2 * step + form].push_back(of_steps[step] / 1000);  // summarize() takes ms
+      }
+    };
+    stages_.prepare(0, share);
+    for (int i = -2; i < repeats; ++i) {
+      stages_.filter();
+      const auto of_graphs =
+          times_of_steps(stream, [&](unsigned step) { graphs[step].launch(stream); });
+      captured.get();
+      stages_.filter();
+      step_runs of_number(stages_, std::size_t{stages_.read_bright()});
+      const auto of_calls = times_of_steps(stream, [&](unsigned step) { of_number.put(step); });
+      of_number.get();
+      if (i < 0) continue;
+      keep(0, of_graphs);
+      keep(1, of_calls);
+    }
+    const auto median_us = [&](unsigned i) {
+      return 1000 * benchmark::summarize(times[i]).median_ms;
+    };
+    out.row({n_, share, median_us(0), median_us(1), median_us(2), median_us(3), median_us(4),
+             median_us(5)});
+  }
+
  private:
   /// Returns the time of `run`, which waits, in ms. Clears the labels before.
   template <class Run>
@@ -287,10 +370,20 @@ void measure_all(benchmark::recorder& out, const benchmark::command_line& line) 
       "Ten inputs, one after another, of which 0.82 to 1.18 of the share is bright; medians "
       "of " +
           std::to_string(repeats) + " (least–most)");
-  for (const unsigned n : {10'000u, 100'000u, 1'000'000u, 10'000'000u}) {
-    if (line.quick && n > 100'000) continue;
+  std::vector<unsigned> sizes{10'000, 100'000};
+  if (!line.quick) sizes.insert(sizes.end(), {1'000'000, 10'000'000});
+  constexpr std::array shares{0.1, 0.5, 0.8};
+  for (const unsigned n : sizes) {
     pipeline_bench bench(n);
-    for (const double share : {0.1, 0.5, 0.8}) bench.add_row(out, share);
+    for (const double share : shares) bench.add_row(out, share);
+  }
+  out.table("pipeline_steps",
+            {"stars", "bright", "sort, us: graph", "number", "tree, us: graph", "number",
+             "clusters, us: graph", "number"},
+            "Steps of one input between CUDA events; medians of " + std::to_string(repeats));
+  for (const unsigned n : sizes) {
+    pipeline_bench bench(n);
+    for (const double share : shares) bench.add_row_of_steps(out, share);
   }
 }
 

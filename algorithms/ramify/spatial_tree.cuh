@@ -22,8 +22,9 @@
 /// Points     n < 2^31 finite points of float or double, in two or three dimensions, in any unit
 ///            and order, and of any magnitude (queries.cuh, Range). The tree has its own copy; the
 ///            caller's array is only read.
-/// n          a number, or a device_count: then the memory and the sort have the size of its upper
-///            bound, one grid more reads the number, and no call waits for a sample of the codes.
+/// n          a number, or a device_count: then the memory has the size of the upper bound, one
+///            grid more reads the number, and Ramify's quicksort sorts as many codes as there are
+///            points. No call waits for a sample of the codes.
 /// Tree       the points sorted by Morton code (31 bits per axis in 2D, 21 in 3D); inner nodes with
 ///            2 to 4, or 8, children; leaves of at most options.leaf_size points. The depth is
 ///            bounded for any input (47 levels in 2D, 32 in 3D), also if all points are equal. The
@@ -31,12 +32,13 @@
 ///            index of a node may change from run to run.
 /// Memory     of the tree, for 3D floats: 16 bytes per point and 52 per node. A uniform cloud has
 ///            between 1 / leaf_size and 8 / leaf_size nodes per point. During the build: 24 bytes
-///            per point for the sort (CPU executor: 34), and 384 / leaf_size for nodes. A cloud
-///            with more nodes is built again, with memory for two nodes per point. A build of
-///            spatial_tree_async() without handed-in memory reserves two nodes per point at once,
-///            because it cannot be repeated in the stream. All memory comes from Ramify's
-///            stream-ordered pool, or from environment::memory: a resource, or
-///            spatial_tree_scratch_bytes() bytes, at the beginning of which the tree is.
+///            per point for the sort (CPU executor, and for a device_count: 34), and
+///            384 / leaf_size for nodes. A cloud with more nodes is built again, with memory for
+///            two nodes per point. A build of spatial_tree_async() without handed-in memory
+///            reserves two nodes per point at once, because it cannot be repeated in the stream.
+///            All memory comes from Ramify's stream-ordered pool, or from environment::memory: a
+///            resource, or spatial_tree_scratch_bytes() bytes for the same n, at the beginning of
+///            which the tree is.
 /// Stream     environment::stream: earlier work in it is ordered before the build. The constructor
 ///            waits for it. spatial_tree_async() does not, except for the first automatic route on
 ///            a GPU, which measures launches (see choose_route()). Work that enters the stream
@@ -57,10 +59,12 @@
 ///            sizes of further levels. With flat_loop::graph, and in a captured build, a WHILE node
 ///            launches grids of a fixed size, so that no stage waits for the host. It also follows
 ///            the levels that a call of spatial_tree_async() launches at once. In addition, on
-///            both routes, six grids and those of the sort: on a GPU they are CUB's, which the
-///            report does not count. On a GPU the constructor samples the codes of 2^22 points or
-///            more, and waits for the result. If the points are in order already, it does not sort
-///            them; if nearly all differ in the upper 32 bits of their codes, it sorts by these.
+///            both routes, six grids and those of the sort. On a GPU these are CUB's, which the
+///            report does not count. With a device_count they are those of quicksort(), which it
+///            counts, unless a graph has captured the build. On a GPU the constructor samples the
+///            codes of 2^22 points or more, and waits for the result. If the points are in order
+///            already, it does not sort them; if nearly all differ in the upper 32 bits of their
+///            codes, it sorts by these.
 /// Errors     std::invalid_argument for a bad argument, and for a NaN or an infinity (the message
 ///            names the first such point), which get() throws; std::length_error if the tree has
 ///            more nodes than fit in the caller's memory, or if a device_count exceeds its upper
@@ -74,6 +78,7 @@
 
 #include <ramify/runtime/detail/requirements.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <memory>
 #include <ramify/spatial_tree/build_run.cuh>
@@ -87,7 +92,35 @@
 #include <ramify/spatial_tree/refit.cuh>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
+
+namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
+
+/// The types of a number of points.
+template <class Count>
+concept number_of_points = std::integral<Count> || std::same_as<Count, device_count>;
+
+/// std::size_t for a number of the host.
+template <number_of_points Count>
+using number_type = std::conditional_t<std::same_as<Count, device_count>, Count, std::size_t>;
+
+/// The run of a build over a number of points of this type.
+template <class Real, int dim, class Count = std::size_t>
+using build_over = build_run<Real, dim, code_sort<dim, number_type<Count>>>;
+
+/// The memory of such a build.
+template <class Real, int dim, class Count = std::size_t>
+using memory_over = build_memory<Real, dim, code_sort<dim, number_type<Count>>>;
+
+/// Returns the sizes of a build over n points in memory of the caller.
+template <class Count>
+[[nodiscard]] build_sizes sizes_in_memory(const Count& n, const spatial_tree_options& options) {
+  const runtime::element_count count(static_cast<number_type<Count>>(n));
+  return {count.upper_bound, options, true};
+}
+
+}  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD
 
 namespace ramify::inline RAMIFY_BUILD {
 
@@ -106,10 +139,11 @@ class spatial_tree {
   /// \param env     its stream and its memory must outlive the tree; its memory:
   ///                spatial_tree_scratch_bytes()
   /// \throws std::invalid_argument, std::length_error, unavailable, cuda_error, device_launch_error
-  spatial_tree(const point<Real, dim>* points, const detail::element_count& n,
-               const spatial_tree_options& options, const environment& env = {});
-  spatial_tree(const point<Real, dim>* points, const detail::element_count& n,
-               const environment& env = {})
+  template <detail::spatial_tree::number_of_points Count>
+  spatial_tree(const point<Real, dim>* points, const Count& n, const spatial_tree_options& options,
+               const environment& env = {});
+  template <detail::spatial_tree::number_of_points Count>
+  spatial_tree(const point<Real, dim>* points, const Count& n, const environment& env = {})
       : spatial_tree(points, n, spatial_tree_options{}, env) {}
 
   spatial_tree(spatial_tree&& other) noexcept : built_(std::exchange(other.built_, {})) {}
@@ -141,7 +175,8 @@ class spatial_tree {
   [[nodiscard]] const spatial_tree_report& report() const { return built_.report; }
 
  private:
-  friend class detail::spatial_tree::build_run<Real, dim>;
+  template <class, int, class>
+  friend class detail::spatial_tree::build_run;
   friend class detail::spatial_tree::empty_build<Real, dim>;
   explicit spatial_tree(built_tree built) : built_(std::move(built)) {}
 
@@ -152,14 +187,16 @@ class spatial_tree {
 
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
-/// Starts a build; see spatial_tree_async(). If `may_wait`, the call may wait for the stream.
-template <class Real, int dim>
+/// Starts a build; see spatial_tree_async(). Count is std::size_t or device_count. If `may_wait`,
+/// the call may wait for the stream.
+template <class Real, int dim, class Count>
 async_run<ramify::spatial_tree<Real, dim>> start_build(const point<Real, dim>* points,
-                                                       const element_count& n,
+                                                       const Count& number,
                                                        const spatial_tree_options& options,
                                                        const environment& env, bool may_wait) {
   validate(options);
   run_setup setup("spatial_tree", env);
+  const runtime::element_count n(number);
   const std::size_t most = n.upper_bound;
   if (most > spatial_shape<dim>::max_points) {
     throw std::invalid_argument("spatial_tree: n is " + std::to_string(most) +
@@ -169,8 +206,9 @@ async_run<ramify::spatial_tree<Real, dim>> start_build(const point<Real, dim>* p
   check_field(most > 0 || !n.on_device(), "spatial_tree: the upper bound of n", most, "1 or more");
   if (most == 0) return std::make_unique<empty_build<Real, dim>>(setup);
   check_device_access(points, "spatial_tree: points");
-  return build_run<Real, dim>::start(setup, {points, static_cast<std::uint32_t>(most), options,
-                                             may_wait && !setup.captured && !n.on_device(), n});
+  return build_over<Real, dim, Count>::start(setup,
+                                             {points, static_cast<std::uint32_t>(most), options,
+                                              may_wait && !setup.captured && !n.on_device(), n});
 }
 
 }  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD
@@ -178,12 +216,13 @@ async_run<ramify::spatial_tree<Real, dim>> start_build(const point<Real, dim>* p
 namespace ramify::inline RAMIFY_BUILD {
 
 template <class Real, int dim>
-spatial_tree<Real, dim>::spatial_tree(const point<Real, dim>* points,
-                                      const detail::element_count& n,
+template <detail::spatial_tree::number_of_points Count>
+spatial_tree<Real, dim>::spatial_tree(const point<Real, dim>* points, const Count& n,
                                       const spatial_tree_options& options, const environment& env)
-    : spatial_tree(
-          detail::spatial_tree::start_build(points, n, options, detail::waiting(env), true).get()) {
-}
+    : spatial_tree(detail::spatial_tree::start_build(points,
+                                                     detail::spatial_tree::number_type<Count>(n),
+                                                     options, detail::waiting(env), true)
+                       .get()) {}
 
 /// Builds the tree over n objects of the caller's type, with point_traits: copy_positions() and the
 /// constructor of spatial_tree. Waits for the stream. Scratch: a point for each object more than
@@ -237,63 +276,69 @@ void spatial_tree<Real, dim>::refit(const point<Real, dim>* positions, const env
 /// \throws std::invalid_argument; cuda_error; unavailable if the device route is requested without
 ///         -rdc=true, for flat_loop::graph if the driver has no loops in graphs, and if the stream
 ///         is being captured and the host would launch the levels of the flat route
-template <class Real, int dim>
+template <class Real, int dim, detail::spatial_tree::number_of_points Count>
 async_run<spatial_tree<Real, dim>> spatial_tree_async(const point<Real, dim>* points,
-                                                      const detail::element_count& n,
+                                                      const Count& n,
                                                       const spatial_tree_options& options,
                                                       const environment& env = {}) {
-  return detail::spatial_tree::start_build(points, n, options, env, false);
+  namespace internal = detail::spatial_tree;
+  return internal::start_build(points, internal::number_type<Count>(n), options, env, false);
 }
-template <class Real, int dim>
+template <class Real, int dim, detail::spatial_tree::number_of_points Count>
 async_run<spatial_tree<Real, dim>> spatial_tree_async(const point<Real, dim>* points,
-                                                      const detail::element_count& n,
-                                                      const environment& env = {}) {
+                                                      const Count& n, const environment& env = {}) {
   return spatial_tree_async(points, n, spatial_tree_options{}, env);
 }
 
 /// Returns the memory that a build over n points needs if it is handed in, in bytes. The tree is
 /// in the first spatial_tree_bytes() bytes, which must exist as long as the tree is used; the
-/// other bytes may be used again after get(). \throws std::invalid_argument, cuda_error
-template <class Real, int dim>
-[[nodiscard]] std::size_t spatial_tree_scratch_bytes(std::size_t n,
+/// other bytes may be used again after get().
+/// \param n  that of the build: a number, or a device_count, whose number is not read. On a GPU a
+///           build over a device_count needs more memory than one over its upper bound.
+/// \throws std::invalid_argument, cuda_error
+template <class Real, int dim, detail::spatial_tree::number_of_points Count>
+[[nodiscard]] std::size_t spatial_tree_scratch_bytes(const Count& n,
                                                      const spatial_tree_options& options = {}) {
   validate(options);
-  if (n == 0) return 0;
-  return detail::spatial_tree::build_run<Real, dim>::scratch_bytes(
-      detail::spatial_tree::build_sizes{n, options, true});
+  const auto sizes = detail::spatial_tree::sizes_in_memory(n, options);
+  if (sizes.n == 0) return 0;
+  return detail::spatial_tree::build_over<Real, dim, Count>::scratch_bytes(sizes);
 }
 
 /// Returns the memory of a tree over n points with options.max_nodes nodes, in bytes.
+/// \param n  a number, or a device_count, whose number is not read
 /// \throws std::invalid_argument
-template <class Real, int dim>
-[[nodiscard]] std::size_t spatial_tree_bytes(std::size_t n,
+template <class Real, int dim, detail::spatial_tree::number_of_points Count>
+[[nodiscard]] std::size_t spatial_tree_bytes(const Count& n,
                                              const spatial_tree_options& options = {}) {
   validate(options);
-  if (n == 0) return 0;
-  return detail::spatial_tree::build_memory<Real, dim>::tree_bytes({n, options, true});
+  const auto sizes = detail::spatial_tree::sizes_in_memory(n, options);
+  if (sizes.n == 0) return 0;
+  return detail::spatial_tree::memory_over<Real, dim>::tree_bytes(sizes);
 }
 
 /// Returns the tree that spatial_tree_async() builds over n points in `memory`, which must be the
-/// memory of its environment, with the same options. For a build over a device_count, n is its
-/// upper bound. The view is for reduce_bottom_up(), for queries (queries.cuh, Tree) and for kernels
-/// of the caller that are launched into the stream before get(). These kernels must use
-/// view.nodes_built(), which returns the number of nodes of the complete tree. It returns 0 if a
-/// point is not finite or the tree has more nodes than options.max_nodes: then get() throws. With
-/// completion::by_get it also returns 0 if get() must complete the build. Then launch the kernels
-/// again with the view of the tree that get() returns.
+/// memory of its environment, with the same n and the same options. The view is for
+/// reduce_bottom_up(), for queries (queries.cuh, Tree) and for kernels of the caller that are
+/// launched into the stream before get(). These kernels must use view.nodes_built(), which returns
+/// the number of nodes of the complete tree. It returns 0 if a point is not finite or the tree has
+/// more nodes than options.max_nodes: then get() throws. With completion::by_get it also returns 0
+/// if get() must complete the build. Then launch the kernels again with the view of the tree that
+/// get() returns.
+/// \param n  that of the build: a number, or a device_count, whose number is not read
 /// \throws std::invalid_argument if `memory` is too small or a resource; cuda_error
-template <class Real, int dim>
+template <class Real, int dim, detail::spatial_tree::number_of_points Count>
 [[nodiscard]] spatial_tree_view<Real, dim> spatial_tree_view_in(
-    const memory_ref& memory, std::size_t n, const spatial_tree_options& options = {}) {
-  if (n == 0) return {};
+    const memory_ref& memory, const Count& n, const spatial_tree_options& options = {}) {
+  const auto sizes = detail::spatial_tree::sizes_in_memory(n, options);
+  if (sizes.n == 0) return {};
   if (memory.bytes() < spatial_tree_scratch_bytes<Real, dim>(n, options)) {
     throw std::invalid_argument("spatial_tree_view_in: memory has " +
                                 std::to_string(memory.bytes()) +
                                 " bytes, which is less than spatial_tree_scratch_bytes()");
   }
   memory_layout layout(memory.data());
-  return detail::spatial_tree::build_memory<Real, dim>(layout, {n, options, true})
-      .view({n, options, true});
+  return detail::spatial_tree::memory_over<Real, dim, Count>(layout, sizes).view(sizes);
 }
 
 }  // namespace ramify::inline RAMIFY_BUILD

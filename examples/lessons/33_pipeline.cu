@@ -14,8 +14,8 @@
 //                sort puts the brightest star first, this is the rank of the brightest one.
 // The pitfall    Arrays and scratch memory must have space for the upper bound. If the number is
 //                greater, the calls process no stars, and get() throws.
-// The cost       Grids are launched for the upper bound. A host that reads the number and passes it
-//                often takes less time, as the tables of benchmarks/pipeline.md show.
+// The cost       Memory has the size of the upper bound, and some grids do. A host that reads the
+//                number and passes it may take less time; benchmarks/pipeline.md has tables.
 // Try            Let `most_bright` be 500. The longest exposures have more bright stars than that.
 #include <cstddef>
 #include <cstdint>
@@ -65,7 +65,7 @@ struct pipeline {
   const device_count count{bright.data(), most_bright};
   device_buffer<std::byte> of_sort{quicksort_scratch_bytes<unsigned, position, descending>(count),
                                    nullptr};
-  device_buffer<std::byte> of_tree{spatial_tree_scratch_bytes<float, 2>(most_bright), nullptr};
+  device_buffer<std::byte> of_tree{spatial_tree_scratch_bytes<float, 2>(count), nullptr};
   device_buffer<std::byte> of_clusters{find_clusters_scratch_bytes(most_bright), nullptr};
 
   /// Puts all steps into the stream. No step waits, and none reads a number on the host.
@@ -81,8 +81,8 @@ struct pipeline {
     // The host has no number of points for the view of spatial_tree_view_in(). Kernels read it
     // from the tree in the memory, which is complete when they run.
     auto groups =
-        find_clusters_async(spatial_tree_view_in<float, 2>(of_tree, most_bright), radius,
-                            labels.data(), min_points, {.stream = stream, .memory = of_clusters});
+        find_clusters_async(spatial_tree_view_in<float, 2>(of_tree, count), radius, labels.data(),
+                            min_points, {.stream = stream, .memory = of_clusters});
     return std::tuple(std::move(sort), std::move(tree), std::move(groups));
   }
 };

@@ -210,13 +210,27 @@ BOOST_DATA_TEST_CASE(a_continuation_uses_the_tree_and_calls, data::make({32, 204
   BOOST_TEST(download(counts) == expected, boost::test_tools::per_element());
   BOOST_TEST(download(refused)[0] == 0u);
   BOOST_TEST(arena.get().refused == 0u);
-  // A query of the host takes the view, too.
+  // Queries of the host take the view, too.
+  const spatial_tree of_host(points.data(), n);
   const auto labels = zeros<std::uint32_t>(2 * most);
   find_clusters(p.cloud.tree.view(), 0.2f, labels.data());
-  find_clusters(spatial_tree(points.data(), n).view(), 0.2f, labels.data() + most);
+  find_clusters(of_host.view(), 0.2f, labels.data() + most);
   const auto all = download(labels);
   BOOST_TEST(std::equal(all.begin(), all.begin() + n, all.begin() + std::ptrdiff_t(most)));
   BOOST_TEST(std::ranges::count(all, 0u) > 2);  // negative control: a cluster has several points
+  // The memory after the last point has copies of it, which are no neighbors.
+  constexpr std::size_t k = 4;
+  for (std::size_t i = n; i < n + 64; ++i) {
+    check(cudaMemcpyAsync(p.cloud.tree.arrays.points + i, of_host.view().points + n - 1,
+                          sizeof(point<float, 3>), cudaMemcpyDeviceToDevice, nullptr),
+          "copying a point");
+  }
+  const auto ids = zeros<std::uint32_t>(2 * k * n);
+  const auto distances2 = zeros<float>(2 * k * n);
+  nearest(p.cloud.tree.view(), points.data(), n, k, ids.data(), distances2.data());
+  nearest(of_host.view(), points.data(), n, k, ids.data() + k * n, distances2.data() + k * n);
+  const auto neighbors = download(ids);
+  BOOST_TEST(std::equal(neighbors.begin(), neighbors.begin() + k * n, neighbors.begin() + k * n));
 }
 
 // ---- faulty input -------------------------------------------------------------------------------

@@ -30,13 +30,13 @@ BOOST_AUTO_TEST_SUITE(spatial_counts)
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(each_number_of_points, Type, types) {
   using real = typename Type::real;
-  const std::size_t most = RAMIFY_ON_CUDA ? 200'000 : 1'000;
+  const std::size_t most = RAMIFY_ON_CUDA ? 600'000 : 1'000;  // so that threads of a GPU loop
   for (const cloud kind : {cloud::filled_sphere, cloud::nested}) {
     for (const route taken : both_routes) {
       counted_cloud<Type> cloud_of(most, kind);
       const auto options = tests::many_grids();
       const ramify::device_buffer<std::byte> memory(
-          ramify::spatial_tree_scratch_bytes<real, Type::dim>(most, options), nullptr);
+          ramify::spatial_tree_scratch_bytes<real, Type::dim>(cloud_of.count(), options), nullptr);
       tests::replay(
           cloud_of.number, tests::ten_counts(most), [&](std::size_t n) { cloud_of.prepare(n); },
           [&](cudaStream_t stream) {
@@ -169,7 +169,7 @@ BOOST_DATA_TEST_CASE(queries_that_get_completes, data::make({0, 1, 250, 400}), n
   }
 }
 
-// A query whose code is the greatest one has the code of the places beyond the last query.
+// The code of a query at the greatest corner is not that of the places beyond the last query.
 BOOST_AUTO_TEST_CASE(queries_at_the_greatest_code) {
   using type = tests::f3;
   constexpr std::size_t n = 100;
@@ -200,8 +200,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_pipeline_before_get, Type, types) {
       const spatial_query_options options{.ball_method = method};
       const result_arrays<real> to(most, most);
       const ramify::device_buffer<std::byte> of_tree(
-          ramify::spatial_tree_scratch_bytes<real, Type::dim>(most), nullptr);
-      const auto view = ramify::spatial_tree_view_in<real, Type::dim>(of_tree, most);
+          ramify::spatial_tree_scratch_bytes<real, Type::dim>(cloud_of.count()), nullptr);
+      const auto view = ramify::spatial_tree_view_in<real, Type::dim>(of_tree, cloud_of.count());
       const std::size_t bytes =
           std::max(ramify::spatial_query_scratch_bytes<real, Type::dim>(most, options),
                    ramify::find_clusters_scratch_bytes(most));
@@ -255,10 +255,11 @@ BOOST_AUTO_TEST_CASE(clusters_after_a_failed_build) {
   cloud_of.prepare(50);
   cloud_of.number.write(60);  // ten points are not finite
   const result_arrays<float> to(100, 100);
-  const ramify::device_buffer<std::byte> memory(ramify::spatial_tree_scratch_bytes<float, 3>(100),
+  const ramify::device_count n = cloud_of.count();
+  const ramify::device_buffer<std::byte> memory(ramify::spatial_tree_scratch_bytes<float, 3>(n),
                                                 nullptr);
-  auto build = ramify::spatial_tree_async(cloud_of.data(), cloud_of.count(), {.memory = memory});
-  const auto view = ramify::spatial_tree_view_in<float, 3>(memory, 100);
+  auto build = ramify::spatial_tree_async(cloud_of.data(), n, {.memory = memory});
+  const auto view = ramify::spatial_tree_view_in<float, 3>(memory, n);
   auto clusters = find_clusters_async(view, 0.3f, to.labels.data());
   BOOST_CHECK_EXCEPTION((void)build.get(), std::invalid_argument, tests::names("points[50]"));
   BOOST_CHECK_EXCEPTION((void)clusters.get(), std::logic_error,
@@ -328,6 +329,13 @@ BOOST_AUTO_TEST_CASE(bad_numbers) {
                         tests::names("the address of device_count is null"));
   BOOST_CHECK_EXCEPTION((void)ramify::spatial_tree_async(asked.data(), asked.number.up_to(0)),
                         std::invalid_argument, tests::names("the upper bound of n is 0"));
+  const ramify::device_count n = asked.count();
+  const ramify::device_buffer<std::byte> small(ramify::spatial_tree_scratch_bytes<float, 3>(n) - 1,
+                                               nullptr);
+  BOOST_CHECK_EXCEPTION((void)(ramify::spatial_tree_view_in<float, 3>(small, n)),
+                        std::invalid_argument, tests::names("spatial_tree_view_in: memory has"));
+  BOOST_CHECK_EXCEPTION((void)ramify::spatial_tree_async(asked.data(), n, {.memory = small}),
+                        std::invalid_argument, tests::names("spatial_tree"));
   const search<type> all(asked.first(100), asked.first(100), 0.3f, {});
   const auto to = all.arrays();
   const auto count = [&](const ramify::device_count& n) {

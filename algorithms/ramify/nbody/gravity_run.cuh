@@ -88,7 +88,7 @@ class gravity_run final : public started_run<nbody_report> {
   [[nodiscard]] const gravity_progress* progress() const { return scratch_.progress; }
 
  private:
-  using tree_build = spatial_tree::build_run<Real, 3>;
+  using tree_build = spatial_tree::build_over<Real, 3>;
   static constexpr unsigned grids_of_phases = 4;
 
   /// Waits for the calculation, completes it if necessary, and returns its report.

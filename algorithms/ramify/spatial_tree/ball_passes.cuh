@@ -50,7 +50,9 @@ struct packet_of {
   }
 };
 
-/// Visits the ball around each query. One thread for a query, in whole warps.
+/// Visits the ball around each query. A thread visits one at a time, in whole warps. If `loops` is
+/// false, there is a block for each block of queries: a kernel with the scaled metric has fewer
+/// registers then.
 ///
 /// Pass is a struct. Pass::visitor(i) returns the Visitor of query i (visit_region()), which also
 /// has
@@ -59,29 +61,32 @@ struct packet_of {
 ///     bool end();         // uses the result; whether the query is counted in *Pass::total
 ///
 /// If Pass::total is not a member, nothing is counted.
-template <bool by_packets, class Real, int dim, class Metric, class Pass>
+template <bool by_packets, bool loops, class Real, int dim, class Metric, class Pass>
 __global__ void visit_balls(spatial_tree_view<Real, dim> tree, query_batch<Real, dim> batch,
                             query_metric<Real, Metric> of_call, Pass pass, trace_ticket trace) {
   const traced here(trace, __func__);
-  if (!of_call.applies() || batch.has_no_query_in_block()) return;
+  if (!of_call.applies()) return;
   const query_metric<Real, Metric> balls = of_call.of_balls();
   const Metric& metric = balls.metric;
   const Real radius2 = balls.radius2;
   using packet = packet_of<Real, dim, decltype(pass.visitor(0))>;
   __shared__ std::conditional_t<by_packets, typename packet::memory, char>
       shared[by_packets ? packets_of_block : 1];
-  const auto i = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-  const auto [at, exists] = batch.of_thread(i);
-  auto visitor = pass.visitor(at);
-  const bool begins = exists && visitor.begins();
-  if constexpr (by_packets) {
-    const point<Real, dim> query = metric.place(batch.queries[at]);
-    packet::visit(tree, query, begins, metric, radius2, shared[threadIdx.x / 32], visitor);
-  } else if (begins) {
-    visit_region(tree, placed_ball{metric.place(batch.queries[at]), metric, radius2}, visitor);
+  for (unsigned block = blockIdx.x; batch.has_block(block); block += gridDim.x) {
+    const auto [at, exists] = batch.of_block(block);
+    auto visitor = pass.visitor(at);
+    const bool begins = exists && visitor.begins();
+    if constexpr (by_packets) {
+      const point<Real, dim> query = metric.place(batch.queries[at]);
+      packet::visit(tree, query, begins, metric, radius2, shared[threadIdx.x / 32], visitor);
+      __syncwarp();  // before the next packet of this warp
+    } else if (begins) {
+      visit_region(tree, placed_ball{metric.place(batch.queries[at]), metric, radius2}, visitor);
+    }
+    const bool counted = exists && visitor.end();
+    if constexpr (requires { pass.total; }) add_by_block(*pass.total, counted);
+    if constexpr (!loops) return;
   }
-  const bool counted = exists && visitor.end();
-  if constexpr (requires { pass.total; }) add_by_block(*pass.total, counted);
 }
 
 /// Writes the number of points in each ball.

@@ -280,16 +280,15 @@ __device__ void publish(const build_progress& progress, unsigned long long capac
 }
 
 /// Writes the root. Launched with one thread, after the sort of the codes.
-template <class Real, int dim>
-__global__ void write_root(build_context<Real, dim> context, runtime::element_count count,
-                           trace_ticket trace) {
+template <class Context>
+__global__ void write_root(Context context, runtime::element_count count, trace_ticket trace) {
   const traced here(trace, __func__);
   begin_nodes(context, static_cast<std::uint32_t>(count.get()));
 }
 
 /// Publishes the nodes after the recursion. Launched with one thread.
-template <class Real, int dim>
-__global__ void publish_nodes(build_context<Real, dim> context, recursion_state recursion,
+template <class Real, int dim, class Context>
+__global__ void publish_nodes(Context context, recursion_state recursion,
                               const point_bounds<Real, dim>* found, trace_ticket trace) {
   const traced here(trace, __func__);
   build_progress& progress = *context.progress;

@@ -57,16 +57,16 @@ struct build_sizes {
   }
 };
 
-/// The parts of the memory of a build.
-template <class Real, int dim>
+/// The parts of the memory of a build. Those before the sort do not depend on it.
+template <class Real, int dim, class Sort>
 struct build_memory {
   using arrays = tree_arrays<Real, dim>;
 
   build_memory(memory_layout& memory, const build_sizes& sizes)
       : points(memory.take<std::byte>(sizes.has_tree ? points_bytes(sizes.n) : 0)),
         tree_nodes(memory.take<std::byte>(sizes.has_tree ? nodes_bytes(sizes.nodes()) : 0)),
-        sorted(memory, sizes.n),
-        nodes(memory, sizes.n, sizes.nodes(), sizes.options) {
+        nodes(memory, sizes.n, sizes.nodes(), sizes.options),
+        sorted(memory, sizes.n) {
     sorted.count = nodes.count;
   }
 
@@ -90,17 +90,17 @@ struct build_memory {
 
   std::byte* points;  ///< of the tree, if memory was handed in
   std::byte* tree_nodes;
-  sort_scratch<Real, dim> sorted;
   node_scratch<Real, dim> nodes;
+  sort_scratch<Real, dim, Sort> sorted;
 };
 
-/// One build.
-template <class Real, int dim>
+/// One build, with a code_sort.
+template <class Real, int dim, class Sort>
 class build_run final
-    : public memory_run<ramify::spatial_tree<Real, dim>, build_memory<Real, dim>> {
-  using base = memory_run<ramify::spatial_tree<Real, dim>, build_memory<Real, dim>>;
+    : public memory_run<ramify::spatial_tree<Real, dim>, build_memory<Real, dim, Sort>> {
+  using base = memory_run<ramify::spatial_tree<Real, dim>, build_memory<Real, dim, Sort>>;
   using arrays = tree_arrays<Real, dim>;
-  using sizes_of = build_memory<Real, dim>;
+  using sizes_of = build_memory<Real, dim, Sort>;
 
  public:
   /// Chooses the route, and puts the build into the stream. Asynchronous, unless input.may_wait.
@@ -142,20 +142,21 @@ class build_run final
   ///         many nodes for the given memory; cuda_error; device_launch_error
   ramify::spatial_tree<Real, dim> finish() override {
     built_tree<Real, dim> result;
-    const run_report sort = sort_.get();
     static_cast<run_report&>(result.report) = stages_->finish();
-    add_part(result.report, sort, "the sort");
-    result.report.scratch_bytes =
-        this->memory.scratch.size() + (is_given_ ? 0 : nodes_memory_->size());
     // A tree whose nodes are published is complete. Otherwise the host continues.
     build_progress progress = stages_->progress();
+    bool has_waited = progress.published.nodes != 0;
+    // Then its sort is complete, too, and a graph has released its launch slots. Its report would
+    // cost a further wait.
+    if (!has_waited || !this->choices.captured) add_part(result.report, sort_.get(), "the sort");
+    result.report.scratch_bytes =
+        this->memory.scratch.size() + (is_given_ ? 0 : nodes_memory_->size());
     if (input_.count.on_device()) {
       const auto read = stages_->control().seen(sorted().count);
       input_.count.check(this->choices.algorithm, read.raw);
       if (read.n == 0) return ramify::spatial_tree<Real, dim>(std::move(result));
     }
     result.report.points = progress.points;
-    bool has_waited = progress.published.nodes != 0;
     if (!has_waited) progress = continue_build(progress, result.report);
     result.report.nodes = progress.node_count;
     this->state_reason(result.report);
@@ -174,7 +175,7 @@ class build_run final
   void read_ahead() override { stages_->control().read_ahead(); }
 
   [[nodiscard]] cudaStream_t stream() const { return this->choices.stream; }
-  [[nodiscard]] const sort_scratch<Real, dim>& sorted() const { return this->parts.sorted; }
+  [[nodiscard]] const sort_scratch<Real, dim, Sort>& sorted() const { return this->parts.sorted; }
 
   /// Allocates memory for the tree, from the resource of the environment or from the pool.
   [[nodiscard]] scratch_space own_memory(std::size_t bytes) const {
@@ -191,9 +192,10 @@ class build_run final
     launch_find_bounds(input_.points, points, sorted().found, sorted().arrived, stream(),
                        control.ticket());
     control.count_grids(1, 0);
-    stages_->put(encode_points<Real, dim>, input_.n, "computing the Morton codes", input_.points,
-                 points, sorted().found, sorted().codes.array());
-    sort_.start(sorted().codes, input_.n, this->choices, input_.may_wait ? &control : nullptr);
+    stages_->put(encode_points<Real, dim, typename Sort::codes_type>, points,
+                 "computing the Morton codes", input_.points, points, sorted().found,
+                 sorted().codes.array());
+    sort_.start(sorted().codes, points, this->choices, input_.may_wait ? &control : nullptr);
     stages_->start(sort_.has_runs());
   }
 
@@ -226,7 +228,7 @@ class build_run final
 
   /// Runs the stages after the sort again.
   build_progress build_again(const node_scratch<Real, dim>& memory, spatial_tree_report& report) {
-    node_stages<Real, dim> stages(input_, this->choices, tree_, sorted(), memory);
+    node_stages<Real, dim, Sort> stages(input_, this->choices, tree_, sorted(), memory);
     stages.start(false);
     add_part(report, stages.finish());
     const build_progress progress = stages.progress();
@@ -269,8 +271,8 @@ class build_run final
   std::optional<scratch_space> points_memory_;
   std::optional<scratch_space> nodes_memory_;
   arrays tree_;
-  std::optional<node_stages<Real, dim>> stages_;
-  code_sort<dim> sort_;
+  std::optional<node_stages<Real, dim, Sort>> stages_;
+  Sort sort_;
 };
 
 /// A build over no points.

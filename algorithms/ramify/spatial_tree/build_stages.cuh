@@ -59,13 +59,13 @@ struct build_input {
   }
 };
 
-/// Scratch memory of the stages before the recursion.
-template <class Real, int dim>
+/// Scratch memory of the stages before the recursion. Sort is a code_sort.
+template <class Real, int dim, class Sort>
 struct sort_scratch {
   point_bounds<Real, dim>* found;                    ///< the first element is the result
   unsigned* arrived;                                 ///< in find_bounds()
   const runtime::counted_elements* count = nullptr;  ///< that of the node_scratch
-  typename code_sort<dim>::scratch codes;
+  typename Sort::scratch codes;
 
   sort_scratch(memory_layout& memory, std::size_t n)
       : found(memory.take<point_bounds<Real, dim>>(bounds_blocks(n))),
@@ -101,15 +101,15 @@ struct node_scratch {
         arrived(memory.take<unsigned>(max_nodes)) {}
 };
 
-/// The stages of a build after the sort. It must not be moved.
-template <class Real, int dim>
+/// The stages of a build after the sort, which is a code_sort. It must not be moved.
+template <class Real, int dim, class Sort>
 class node_stages {
-  using context = build_context<Real, dim>;
+  using context = build_context<Real, dim, typename Sort::codes_type>;
 
  public:
   /// The memory must outlive this object. \throws cuda_error
   node_stages(const build_input<Real, dim>& input, const runtime::run_choices& choices,
-              const tree_arrays<Real, dim>& tree, const sort_scratch<Real, dim>& sorted,
+              const tree_arrays<Real, dim>& tree, const sort_scratch<Real, dim, Sort>& sorted,
               const node_scratch<Real, dim>& scratch)
       : input_(input),
         tree_(tree),
@@ -135,13 +135,16 @@ class node_stages {
   void start(bool has_runs) {
     const phase_range range("spatial_tree: start nodes");
     clear_memory(context_.progress, 1, control_.stream(), "clearing the progress of a build");
-    if (has_runs) {
-      put(sort_runs<dim>, input_.n, "sorting runs of codes", context_.codes, input_.n,
-          &context_.progress->unsorted);
+    if constexpr (Sort::may_have_runs) {
+      if (has_runs) {
+        put(sort_runs<dim>, input_.n, "sorting runs of codes", context_.codes, input_.n,
+            &context_.progress->unsorted);
+      }
     }
-    put(gather_points<Real, dim>, input_.n, "ordering the points", input_.points, points_,
-        context_.codes, tree_.points, tree_.ids, &context_.progress->unsorted);
-    put(write_root<Real, dim>, 1, "writing the root", context_, points_);
+    put(gather_points<Real, dim, typename Sort::codes_type>, points_, "ordering the points",
+        input_.points, points_, context_.codes, tree_.points, tree_.ids,
+        &context_.progress->unsorted);
+    put(write_root<context>, 1, "writing the root", context_, points_);
     recursion_.start({0, 1}, 1);
     published_ = publish();
   }
@@ -149,10 +152,11 @@ class node_stages {
   /// Launches the grids after the recursion, and returns their number. Asynchronous.
   /// \throws cuda_error
   unsigned publish() const {
-    launch_each(publish_nodes<Real, dim>, 1, control_.stream(), "publishing the nodes", context_,
-                recursion_.state(), found_, control_.ticket());
-    return 1 + reduce_bottom_up(view(), box_fold<Real, dim>{tree_.points, tree_.nodes},
-                                control_.stream(), control_.ticket(), context_.arrived);
+    launch_each(publish_nodes<Real, dim, context>, 1, control_.stream(), "publishing the nodes",
+                context_, recursion_.state(), found_, control_.ticket());
+    launch_reduction(view(), nodes(), box_fold<Real, dim>{tree_.points, tree_.nodes},
+                     context_.arrived, control_.stream(), control_.ticket());
+    return 2;
   }
 
   /// Returns whether the grids of start() complete the nodes.
@@ -177,15 +181,22 @@ class node_stages {
 
   [[nodiscard]] run_control& control() { return control_; }
 
-  /// Launches `kernel` with a thread for each of `n` items, and counts the grid. \throws cuda_error
+  /// Launches `kernel` over n items, and counts the grid: see launch_each(). \throws cuda_error
   template <class... Parameters, class... Arguments>
-  void put(void (*kernel)(Parameters...), std::uint32_t n, const char* doing,
+  void put(void (*kernel)(Parameters...), const runtime::element_count& n, const char* doing,
            const Arguments&... arguments) {
     launch_each(kernel, n, control_.stream(), doing, arguments..., control_.ticket());
     control_.count_grids(1, 0);
   }
 
  private:
+  /// Returns the number of nodes for the size of a grid.
+  [[nodiscard]] runtime::element_count nodes() const {
+    const std::size_t most = context_.capacity;
+    if (!input_.count.on_device()) return most;
+    return device_count(&context_.progress->published.nodes, most);
+  }
+
   const build_input<Real, dim>& input_;
   tree_arrays<Real, dim> tree_;
   const point_bounds<Real, dim>* found_;

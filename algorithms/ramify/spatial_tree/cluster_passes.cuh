@@ -4,6 +4,7 @@
 /// \file
 /// The kernels and passes of find_clusters(), in the order in which they run:
 ///
+///     begin_clusters      clears the arrays, and decides the metric
 ///     merge_dense_nodes   unites the points of each node that are all neighbors of each other
 ///     core_counter        finds the other core points
 ///     core_linker         unites core points that are neighbors
@@ -11,6 +12,7 @@
 ///     labeler             the labels of all points
 
 #include <cstdint>
+#include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/disjoint_sets.cuh>
 #include <ramify/spatial_tree/ball_passes.cuh>
 #include <ramify/spatial_tree/config.hpp>
@@ -51,26 +53,59 @@ struct cluster_search {
   }
 };
 
-/// Unites the points of each dense node whose parent is not dense. One warp for 32 nodes, whose
-/// lanes write the points of one node after the other.
+/// The results of a search that get() reads.
+struct cluster_findings {
+  cluster_counts counts;
+  metric_decision decision;
+};
+
+/// The scratch memory of a search among n points.
+struct cluster_memory {
+  std::uint32_t* parents;
+  std::uint32_t* least_ids;
+  cluster_findings* found;
+
+  cluster_memory(memory_layout& memory, std::size_t n)
+      : parents(memory.take<std::uint32_t>(n)),
+        least_ids(memory.take<std::uint32_t>(n)),
+        found(memory.take<cluster_findings>(1)) {}
+};
+
+/// Begins a search: parents and least ids become no_cluster, and one thread clears the counts and
+/// decides the metric.
+template <class Real, int dim>
+__global__ void begin_clusters(metric_choice<Real, dim> of_call, spatial_tree_view<Real, dim> tree,
+                               cluster_memory memory, trace_ticket trace) {
+  const traced here(trace, __func__);
+  runtime::for_each_item(tree.points_built(), [&](unsigned long long i) {
+    memory.parents[i] = no_cluster;
+    memory.least_ids[i] = no_cluster;
+  });
+  if (blockIdx.x != 0 || threadIdx.x != 0) return;
+  *memory.found = {{}, of_call.among(tree, [](const auto& choice) { return choice.of_points(); })};
+}
+
+/// Unites the points of each dense node whose parent is not dense. One warp for 32 nodes at a time,
+/// whose lanes write the points of one node after the other.
 template <class Search>
 __global__ void merge_dense_nodes(Search search, trace_ticket trace) {
   const traced here(trace, __func__);
   if (!search.of_call.applies()) return;
-  const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
   const auto& tree = search.tree;
   const std::uint32_t nodes = tree.nodes_built();
-  const auto& node = tree.nodes[i < nodes ? i : 0];
-  const bool merges = i < nodes && search.is_dense(node) &&
-                      (i == 0 || !search.is_dense(tree.nodes[tree.parents[i]]));
-  for (unsigned left = __ballot_sync(full_warp_mask, merges); left != 0; left &= left - 1) {
-    const int lane = __ffs(static_cast<int>(left)) - 1;
-    const std::uint32_t begin = __shfl_sync(full_warp_mask, node.begin, lane);
-    const std::uint32_t end = __shfl_sync(full_warp_mask, node.end, lane);
-    for (std::uint32_t p = begin + threadIdx.x % 32; p < end; p += 32) {
-      search.sets.parents[p] = begin;
+  runtime::for_each_block_of_items(nodes, [&](unsigned long long i) {
+    const auto& node = tree.nodes[i < nodes ? i : 0];
+    const bool merges = i < nodes && search.is_dense(node) &&
+                        (i == 0 || !search.is_dense(tree.nodes[tree.parents[i]]));
+    for (unsigned left = __ballot_sync(full_warp_mask, merges); left != 0; left &= left - 1) {
+      const int lane = __ffs(static_cast<int>(left)) - 1;
+      const std::uint32_t begin = __shfl_sync(full_warp_mask, node.begin, lane);
+      const std::uint32_t end = __shfl_sync(full_warp_mask, node.end, lane);
+      for (std::uint32_t p = begin + threadIdx.x % 32; p < end; p += 32) {
+        search.sets.parents[p] = begin;
+      }
     }
-  }
+  });
 }
 
 /// The Visitor of a point that may be a core point: counts the points in its ball, up to
@@ -180,21 +215,24 @@ struct cluster_pass {
   }
 };
 
-/// Computes the least id of each set of core points, and counts the sets. One thread for a point.
+/// Computes the least id of each set of core points, and counts the sets.
 template <class Search>
 __global__ void find_least_ids(Search search, trace_ticket trace) {
   const traced here(trace, __func__);
   if (!search.of_call.applies()) return;
-  const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-  bool is_root = false;
-  if (i < search.tree.points_built() && search.is_core(i)) {
-    const unsigned root = search.sets.root_of(i);
-    const std::uint32_t id = search.tree.ids[i];
-    // Most points of a large set read a smaller id first, so few atomics wait for each other.
-    if (id < load_relaxed(search.least_ids[root])) atomicMin(&search.least_ids[root], id);
-    is_root = root == i;
-  }
-  add_by_block(search.counts->clusters, is_root);
+  const std::uint32_t n = search.tree.points_built();
+  runtime::for_each_block_of_items(n, [&](unsigned long long item) {
+    const auto i = static_cast<std::uint32_t>(item);
+    bool is_root = false;
+    if (item < n && search.is_core(i)) {
+      const unsigned root = search.sets.root_of(i);
+      const std::uint32_t id = search.tree.ids[i];
+      // Most points of a large set read a smaller id first, so few atomics wait for each other.
+      if (id < load_relaxed(search.least_ids[root])) atomicMin(&search.least_ids[root], id);
+      is_root = root == i;
+    }
+    add_by_block(search.counts->clusters, is_root);
+  });
 }
 
 }  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD

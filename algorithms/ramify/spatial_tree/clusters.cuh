@@ -21,7 +21,7 @@
 /// Ball       closed, as for radius_count(): the distance is at most the radius. Both may have any
 ///            magnitude (see queries.cuh, Range).
 /// Period     options.period: distances in a periodic box, as for radius_count().
-/// Passes     five grids, in the order of cluster_passes.cuh. No grid launches another. Join: the
+/// Passes     six grids, in the order of cluster_passes.cuh. No grid launches another. Join: the
 ///            order of the grids in the stream.
 /// Stream     find_clusters_async() puts all grids into environment::stream without waiting. Later
 ///            work in the stream sees the complete labels before get(). A graph can capture the
@@ -46,24 +46,6 @@
 
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
-/// The results of a search that get() reads.
-struct cluster_findings {
-  cluster_counts counts;
-  metric_decision decision;
-};
-
-/// The scratch memory of a search among n points.
-struct cluster_memory {
-  std::uint32_t* parents;
-  std::uint32_t* least_ids;
-  cluster_findings* found;
-
-  cluster_memory(memory_layout& memory, std::size_t n)
-      : parents(memory.take<std::uint32_t>(n)),
-        least_ids(memory.take<std::uint32_t>(n)),
-        found(memory.take<cluster_findings>(1)) {}
-};
-
 /// A search for the clusters of the points of a tree, of which there are some.
 template <class Real, int dim>
 class cluster_run final : public memory_run<spatial_cluster_report, cluster_memory> {
@@ -75,12 +57,9 @@ class cluster_run final : public memory_run<spatial_cluster_report, cluster_memo
       : base(setup, setup.n),
         call_(this->choices, setup, metric_choice(setup.tree, setup.options.period, radius),
               &this->parts.found->decision) {
-    // Parents and least ids become no_cluster.
-    for (std::uint32_t* array : {this->parts.parents, this->parts.least_ids}) {
-      check(cudaMemsetAsync(array, 0xff, setup.n * sizeof *array, call_.stream()),
-            "clearing the clusters");
-    }
-    clear_memory(&this->parts.found->counts, 1, call_.stream(), "clearing the counts of clusters");
+    call_.run_each(begin_clusters<Real, dim>, setup.count,
+                   metric_choice(setup.tree, setup.options.period, radius), setup.tree,
+                   this->parts);
     call_.with_metric([&]<class Metric>(const query_metric<Real, Metric>& chosen) {
       put(chosen, cluster_search<Real, dim, Metric>{setup.tree,
                                                     chosen,
@@ -98,10 +77,10 @@ class cluster_run final : public memory_run<spatial_cluster_report, cluster_memo
   void put(const query_metric<Real, Metric>& metric, const Search& search) {
     cluster_counts& counts = *search.counts;
     const auto run_pass = [&](const auto& pass) { call_.run_pass_in(metric, pass); };
-    call_.run_each(merge_dense_nodes<Search>, search.tree.node_count, search);
+    call_.run_each(merge_dense_nodes<Search>, call_.nodes(), search);
     run_pass(cluster_pass<core_counter, Search>{search, &counts.core_points});
     run_pass(cluster_pass<core_linker, Search>{search, &counts.clusters});
-    call_.run(find_least_ids<Search>, search);
+    call_.template run<true>(find_least_ids<Search>, search);
     run_pass(cluster_pass<labeler, Search>{search, &counts.noise});
   }
 

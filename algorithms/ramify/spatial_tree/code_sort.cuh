@@ -6,14 +6,20 @@
 ///
 /// On a GPU they are CUB's radix sort, which the host starts on either route: this family teaches
 /// the tree, not the sort. CUB's sort is stable, so points with equal codes stay in the order of
-/// their indices. On the CPU executor they are Ramify's quicksort.
+/// their indices. On the CPU executor they are Ramify's quicksort, by code and then by index.
+///
+/// If only the device has the number of points, the quicksort sorts their codes on a GPU, too: the
+/// host would have to pass the size of a radix sort.
 ///
 /// A build of 2^22 points or more whose host may wait samples the codes first. Codes in order need
 /// no sort. If nearly all points differ in the upper 32 bits of their codes, CUB sorts by these,
 /// which takes half of the time, and sort_runs() completes the sort.
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <ramify/quicksort.cuh>
 #include <ramify/runtime/detail/launch_each.cuh>
 #include <ramify/runtime/run_control.cuh>
 #include <ramify/spatial_tree/code_runs.cuh>
@@ -21,9 +27,6 @@
 
 #if RAMIFY_ON_CUDA
 #include <cub/device/device_radix_sort.cuh>
-#else
-#include <optional>
-#include <ramify/quicksort.cuh>
 #endif
 
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
@@ -80,15 +83,19 @@ struct radix_sort_scratch {
         sort(memory.take_scratch(radix_sort_bytes<Key>(n, bits))) {}
 };
 
-/// The codes of the points of a build, and their sort. It must not be moved.
+/// The codes of the points of a build, and their sort by CUB. It must not be moved.
 template <int dim>
-class code_sort {
+class code_radix_sort {
   static constexpr int bits = static_cast<int>(spatial_shape<dim>::bits) * dim;
   /// The least number of codes of which a sample is worth a wait of the host. A sample of fewer
   /// codes cost clustered points more than uniform points gained (benchmarks/spatial_tree.md).
   static constexpr std::uint32_t least_sampled = 1u << 22;
 
  public:
+  using codes_type = code_arrays;
+  /// Whether sort_runs() may have to complete the sort.
+  static constexpr bool may_have_runs = true;
+
   /// Scratch memory for n points.
   struct scratch {
     std::uint64_t* codes;
@@ -101,14 +108,15 @@ class code_sort {
           ids(memory.take<std::uint32_t>(n)),
           sort(memory, n, bits),
           sampled(memory.take<code_statistics>(1)) {}
-    [[nodiscard]] point_codes array() const { return {codes, ids}; }
+    [[nodiscard]] codes_type array() const { return {codes, ids}; }
   };
 
-  /// Puts the sort into the stream. If `control` is not null and n is at least least_sampled, it
-  /// samples the codes, waits for the stream, and counts the sample's grid in `control`. Otherwise
-  /// asynchronous. \throws cuda_error
-  void start(const scratch& memory, std::uint32_t n, const runtime::run_choices& choices,
-             run_control* control = nullptr) {
+  /// Puts the sort into the stream. If `control` is not null and there are at least least_sampled
+  /// codes, it samples them, waits for the stream, and counts the sample's grid in `control`.
+  /// Otherwise asynchronous. \throws cuda_error
+  void start(const scratch& memory, const runtime::element_count& count,
+             const runtime::run_choices& choices, run_control* control = nullptr) {
+    const auto n = static_cast<std::uint32_t>(count.upper_bound);
     cudaStream_t stream = choices.stream;
     const code_statistics sampled = control != nullptr && n >= least_sampled
                                         ? sample(memory, n, stream, *control)
@@ -149,12 +157,18 @@ class code_sort {
   bool has_runs_ = false;
 };
 
-#else
+#endif
 
-/// The codes of the points of a build, and their sort. It must not be moved.
-template <int dim>
-class code_sort {
+/// The codes of the points of a build, and their sort by Ramify's quicksort. It must not be moved.
+/// Count is the type of the number of points: std::size_t, or device_count.
+template <class Count>
+class code_quicksort {
+  using less = morton_code::less;
+
  public:
+  using codes_type = code_elements;
+  static constexpr bool may_have_runs = false;  ///< the quicksort is a sort by all bits
+
   /// Scratch memory for n points.
   struct scratch {
     morton_code* codes;
@@ -163,33 +177,56 @@ class code_sort {
     scratch(memory_layout& memory, std::uint32_t n)
         : codes(memory.take<morton_code>(n)),
           sort(memory.take_scratch(
-              quicksort_scratch_bytes<morton_code, no_value, morton_code::less>(n))) {}
-    [[nodiscard]] point_codes array() const { return {codes}; }
+              quicksort_scratch_bytes<morton_code, no_value, less>(number({n})))) {}
+    [[nodiscard]] codes_type array() const { return {codes}; }
   };
 
   /// Puts the sort into the stream. Asynchronous. \throws cuda_error
-  void start(const scratch& memory, std::uint32_t n, const runtime::run_choices& choices,
-             const run_control* = nullptr) {
-    run_.emplace(
-        quicksort_async(memory.codes, n, morton_code::less{}, choices.of_part(memory.sort)));
+  /// \param n  if Count is device_count, the number that read_count() writes
+  void start(const scratch& memory, const runtime::element_count& n,
+             const runtime::run_choices& choices, const run_control* = nullptr) {
+    static_cast<void>(run_.emplace(
+        quicksort_async(memory.codes, number(n), less{}, choices.of_part(memory.sort))));
+    is_captured_ = choices.captured;
   }
-  /// Returns false: the quicksort is a sort by all bits, and ends early for codes in order.
+  /// Returns false.
   [[nodiscard]] bool has_runs() const { return false; }
   void complete(const scratch&, std::uint32_t, cudaStream_t) const {
   }  ///< does nothing: get() completes the sort
   /// Waits for the sort, completes it, and returns its report. \throws cuda_error
   [[nodiscard]] const run_report& get() {
     if (run_) report_ = run_->get();
-    run_.reset();
+    if (!is_captured_) run_.reset();
     return report_;
   }
 
  private:
-  std::optional<async_run<quicksort_report>> run_;  // empty after get()
+  [[nodiscard]] static Count number(const runtime::element_count& n) {
+    if constexpr (std::same_as<Count, device_count>) {
+      return {static_cast<const std::uint64_t*>(n.address), n.upper_bound};
+    } else {
+      return n.upper_bound;
+    }
+  }
+
+  std::optional<async_run<quicksort_report>> run_;  // empty after get(), unless a graph captures it
+  bool is_captured_ = false;
   run_report report_;
 };
 
+/// The sort of a build. Count is the type of the number of points: std::size_t, or device_count.
+template <int dim, class Count>
+struct sort_of_build {
+  using type = code_quicksort<Count>;
+};
+#if RAMIFY_ON_CUDA
+template <int dim>
+struct sort_of_build<dim, std::size_t> {
+  using type = code_radix_sort<dim>;
+};
 #endif
+template <int dim, class Count = std::size_t>
+using code_sort = typename sort_of_build<dim, Count>::type;
 
 /// Returns the scratch memory of sort_queries() over n queries, in bytes. \throws cuda_error
 template <class = void>

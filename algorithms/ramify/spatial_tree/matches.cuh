@@ -262,8 +262,8 @@ __global__ void visit_regions(spatial_tree_view<Real, dim> tree, query_batch<Rea
                               Callback callback, trace_ticket trace) {
   const traced here(trace, __func__);
   if (decided != nullptr && decided->kind == metric_kind::none) return;
-  const auto mine =
-      batch.of_thread(static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x);
+  if (!batch.has_block(blockIdx.x)) return;
+  const auto mine = batch.of_block(blockIdx.x);
   if (!mine.exists) return;
   match_visitor<Real, dim, plain_metric, Callback> visitor(tree, {}, callback,
                                                            static_cast<std::uint32_t>(mine.index));

@@ -12,13 +12,14 @@
 
 #include <cstdint>
 #include <limits>
+#include <ramify/runtime/detail/launch_each.cuh>
 #include <ramify/spatial_tree/bounds.cuh>
 #include <ramify/spatial_tree/node.cuh>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
-/// The coordinate of points beyond the last one, and the distance of a neighbor that was not found.
+/// The distance of a neighbor that was not found.
 template <class Real>
 inline constexpr Real infinite = std::numeric_limits<Real>::infinity();
 
@@ -122,38 +123,33 @@ class morton_encoder {
   double edge_half_ = 0;
 };
 
-/// Writes the code of each point. If a point is not finite, all codes are 0. Up to the upper bound
-/// of their number, codes follow that a sort leaves at the end. One thread per code.
+/// Writes the code of each point. If a point is not finite, all codes are 0.
 template <class Real, int dim, class Codes = point_codes>
 __global__ void encode_points(const point<Real, dim>* points, runtime::element_count n,
                               const point_bounds<Real, dim>* found, Codes codes,
                               trace_ticket trace) {
   const traced here(trace, __func__);
-  const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= n.upper_bound) return;
-  if (i >= n.get()) return codes.set(i, ~std::uint64_t{0});
   const bool finite = found->first_nonfinite == found->none;
   const morton_encoder<dim> encoder(found->bounds);
-  codes.set(i, finite ? encoder.encode(points[i]) : 0);
+  runtime::for_each_item(n.get(), [&](unsigned long long i) {
+    codes.set(static_cast<std::uint32_t>(i), finite ? encoder.encode(points[i]) : 0);
+  });
 }
 
-/// Copies the points into the order of their sorted codes. Up to the upper bound of their number,
-/// points at infinity follow. Sets `unsorted` if the codes are not in order. One thread per point.
+/// Copies the points into the order of their sorted codes. Sets `unsorted` if the codes are not in
+/// order.
 template <class Real, int dim, class Codes = point_codes>
 __global__ void gather_points(const point<Real, dim>* points, runtime::element_count n, Codes codes,
                               point<Real, dim>* ordered, std::uint32_t* ids, unsigned* unsorted,
                               trace_ticket trace) {
   const traced here(trace, __func__);
-  const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= n.upper_bound) return;
-  if (i >= n.get()) {
-    for (auto& x : ordered[i].x) x = infinite<Real>;
-    return;
-  }
-  if (!codes.follows_previous(i)) atomicOr(unsorted, 1u);
-  const std::uint32_t id = codes.id(i);
-  ids[i] = id;
-  ordered[i] = points[id];
+  runtime::for_each_item(n.get(), [&](unsigned long long item) {
+    const auto i = static_cast<std::uint32_t>(item);
+    if (!codes.follows_previous(i)) atomicOr(unsorted, 1u);
+    const std::uint32_t id = codes.id(i);
+    ids[i] = id;
+    ordered[i] = points[id];
+  });
 }
 
 }  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD

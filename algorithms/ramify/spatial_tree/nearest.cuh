@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <ramify/runtime/detail/launch_each.cuh>
 #include <ramify/runtime/grid_trace.cuh>
 #include <ramify/spatial_tree/candidates.cuh>
 #include <ramify/spatial_tree/metric_choice.cuh>
@@ -59,7 +60,7 @@ template <class Real, int dim, class Metric>
 
 /// Returns an upper bound of the squared distance to the k-th nearest neighbor: that of the k-th
 /// nearest point in the window around `position`, or infinity. Without a bound, most of the first
-/// candidates would be replaced later. Points beyond the last one are at infinity (gather_points).
+/// candidates would be replaced later.
 template <unsigned capacity, class Real, int dim, class Metric, class Accepts>
 [[nodiscard]] __device__ Real bound_of_window(const spatial_tree_view<Real, dim>& tree,
                                               const Metric& metric, const point<Real, dim>& query,
@@ -69,7 +70,7 @@ template <unsigned capacity, class Real, int dim, class Metric, class Accepts>
   distance_list<Real, capacity> nearest(k);
   const std::uint32_t part = position / window<capacity>::part * window<capacity>::part;
   const std::uint32_t begin = part - min(part, more);
-  const std::uint32_t end = min(part + window<capacity>::part + more, tree.point_count);
+  const std::uint32_t end = min(part + window<capacity>::part + more, tree.points_built());
   for (std::uint32_t i = begin; i < end; ++i) {
     if (accepts.at(i)) nearest.insert(metric.distance2(query, tree.points[i]));
   }
@@ -149,20 +150,20 @@ struct query_batch {
     unsigned long long index;
     bool exists;  ///< if not, `index` is that of another query
   };
-  /// Returns the query of a thread. Where only the device has n, the order also has indices beyond
-  /// the last query.
-  [[nodiscard]] __device__ member of_thread(unsigned long long thread) const {
-    const unsigned long long most = n.upper_bound;
-    const unsigned long long at = thread < most ? thread : most - 1;
-    const unsigned long long index = order != nullptr ? order[at] : at;
-    const unsigned long long count = n.get();
-    if (index < count) return {index, thread < most};
-    return {count > 0 ? count - 1 : 0, false};
+  // A block processes as many queries at a time as it has threads. It reads their number again each
+  // time, because registers are scarce during the search.
+
+  /// Returns whether there are queries for a block of this index.
+  [[nodiscard]] __device__ bool has_block(unsigned block) const {
+    return 1ull * block * blockDim.x < n.get();
   }
-  /// Returns whether no thread of this block has a query, because only the device has n.
-  [[nodiscard]] __device__ bool has_no_query_in_block() const {
-    return n.on_device() && order == nullptr &&
-           static_cast<unsigned long long>(blockIdx.x) * blockDim.x >= n.get();
+  /// Returns the query of this thread among those of such a block.
+  [[nodiscard]] __device__ member of_block(unsigned block) const {
+    const unsigned long long place = 1ull * block * blockDim.x + threadIdx.x;
+    const unsigned long long count = n.get();
+    const bool exists = place < count;
+    const unsigned long long known = exists ? place : count - 1;
+    return {order != nullptr ? order[known] : known, exists};
   }
 };
 
@@ -203,7 +204,8 @@ struct nearest_queries : query_batch<Real, dim> {
   }
 };
 
-/// Writes rows of k ids and k squared distances. Each thread processes one query.
+/// Writes rows of k ids and k squared distances. Each thread processes one query after another, and
+/// only one with the scaled metric, which needs many registers.
 template <class Real, int dim, class Metric, class Candidates>
 __global__ void nearest_neighbors(spatial_tree_view<Real, dim> tree,
                                   nearest_queries<Real, dim> batch,
@@ -211,33 +213,36 @@ __global__ void nearest_neighbors(spatial_tree_view<Real, dim> tree,
                                   Real* distances2, trace_ticket trace) {
   const traced here(trace, __func__);
   if (!of_call.applies()) return;
-  const auto own =
-      batch.of_thread(static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x);
-  if (!own.exists) return;
   constexpr unsigned max_k = Candidates::max_k;
-  const auto mine = batch.template query_of<(max_k > 0)>(tree, of_call.metric, own.index);
-  const accepts_others accepts{mine.excluded};
-  Real limit = infinite<Real>;
-  if constexpr (max_k > 0) {
-    limit = bound_of_window<max_k>(tree, mine.metric, mine.query, mine.position, accepts, batch.k);
-  }
-  Candidates candidates({ids + mine.row, distances2 + mine.row, batch.k});
-  find_nearest(tree, mine.metric, mine.query, accepts, limit, candidates);
-  candidates.finish();
-  if constexpr (!std::is_same_v<Metric, plain_metric>) {
-    mine.metric.convert(distances2 + mine.row, batch.k, batch.squared);
+  for (unsigned block = blockIdx.x; batch.has_block(block); block += gridDim.x) {
+    const auto own = batch.of_block(block);
+    if (!own.exists) return;
+    const auto mine = batch.template query_of<(max_k > 0)>(tree, of_call.metric, own.index);
+    const accepts_others accepts{mine.excluded};
+    Real limit = infinite<Real>;
+    if constexpr (max_k > 0) {
+      limit =
+          bound_of_window<max_k>(tree, mine.metric, mine.query, mine.position, accepts, batch.k);
+    }
+    Candidates candidates({ids + mine.row, distances2 + mine.row, batch.k});
+    find_nearest(tree, mine.metric, mine.query, accepts, limit, candidates);
+    candidates.finish();
+    if constexpr (!std::is_same_v<Metric, plain_metric>) {
+      mine.metric.convert(distances2 + mine.row, batch.k, batch.squared);
+      return;
+    }
   }
 }
 
 /// Takes the roots of the squared distances that nearest_neighbors() has written in the plain
-/// metric, in n rows of k. One thread per distance.
+/// metric, in n rows of k.
 template <class Real>
 __global__ void take_roots(Real* distances2, runtime::element_count n, unsigned k,
                            query_metric<Real, plain_metric> of_call, trace_ticket trace) {
   const traced here(trace, __func__);
   if (!of_call.applies()) return;
-  const auto i = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i < n.get() * k) distances2[i] = std::sqrt(distances2[i]);
+  runtime::for_each_item(n.get() * k,
+                         [&](unsigned long long i) { distances2[i] = std::sqrt(distances2[i]); });
 }
 
 /// The kernel of nearest-neighbor queries.

@@ -14,8 +14,7 @@
 
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
-/// The Accepts of a query with a filter: see accepts_others. The tree's arrays have elements beyond
-/// the last point if only the device has the number of points.
+/// The Accepts of a query with a filter: see accepts_others.
 template <class Real, int dim, class Filter>
 struct accepts_filtered {
   const spatial_tree_view<Real, dim>& tree;
@@ -23,7 +22,7 @@ struct accepts_filtered {
   std::uint32_t query;
 
   [[nodiscard]] __device__ bool at(std::uint32_t position) const {
-    return position < tree.points_built() && filter(query, tree.ids[position]);
+    return filter(query, tree.ids[position]);
   }
 };
 
@@ -44,8 +43,8 @@ __global__ void visit_nearest(spatial_tree_view<Real, dim> tree, nearest_queries
                               trace_ticket trace) {
   const traced here(trace, __func__);
   if (!of_call.applies()) return;
-  const auto own =
-      batch.of_thread(static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x);
+  if (!batch.has_block(blockIdx.x)) return;
+  const auto own = batch.of_block(blockIdx.x);
   if (!own.exists) return;
   // 1. Find the neighbors, and write them to the row of the query.
   constexpr unsigned max_k = Candidates::max_k;

@@ -16,8 +16,10 @@
 ///            the Morton curve, unless the queries of a warp are close together already or
 ///            options.sort is false. The points of the tree, which all_nearest_neighbors() takes,
 ///            are in this order.
-/// n          a number, or, except for radius_list(), a device_count: then the memory, the sort and
-///            the grids have the size of its upper bound, and one grid more reads the number.
+/// n          a number, or, except for radius_list(), a device_count: then the memory and the sort
+///            have the size of its upper bound, and one grid more reads the number. The grids of
+///            the search have a bounded number of blocks, which loop over the queries. Neighbors in
+///            a scaled metric (Range) are an exception: each 128 queries of the bound have a block.
 /// Tree       the view of a complete tree. Or that of spatial_tree_view_in(), before get() of the
 ///            build, for radius_count(), radius_rows(), nearest() and find_clusters() without
 ///            periods: then kernels read the numbers and the bounds of the tree. If the build is

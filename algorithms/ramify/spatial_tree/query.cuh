@@ -119,6 +119,16 @@ struct pairs_memory {
   explicit pairs_memory(memory_layout& memory) : decision(memory.take<metric_decision>(1)) {}
 };
 
+/// Writes the metric of a search among the points of a tree. Thread 0 of one block does so.
+template <class Real, int dim>
+__global__ void decide_own_metric(metric_choice<Real, dim> of_call,
+                                  spatial_tree_view<Real, dim> tree, metric_decision* decision,
+                                  trace_ticket trace) {
+  const traced here(trace, __func__);
+  if (threadIdx.x != 0) return;
+  *decision = of_call.among(tree, [](const auto& choice) { return choice.of_points(); });
+}
+
 /// A search for the pairs of points of a tree, of which there are some.
 template <class Real, int dim, class Callback>
 class pairs_run final : public memory_run<run_report, pairs_memory> {
@@ -127,6 +137,11 @@ class pairs_run final : public memory_run<run_report, pairs_memory> {
       : memory_run<run_report, pairs_memory>(setup),
         call_(this->choices, setup, metric_choice(setup.tree, setup.options.period, radius),
               this->parts.decision) {
+    if (setup.tree.built != nullptr) {
+      call_.run_each(decide_own_metric<Real, dim>, std::size_t{1},
+                     metric_choice(setup.tree, setup.options.period, radius), setup.tree,
+                     this->parts.decision);
+    }
     call_.with_metric([&]<class Metric>(const query_metric<Real, Metric>& metric) {
       call_.run_pass_in(metric,
                         pair_pass<Real, dim, Metric, Callback>{setup.tree, metric, callback});

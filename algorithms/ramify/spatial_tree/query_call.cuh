@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <ramify/runtime/detail/launch_each.cuh>
 #include <ramify/runtime/run_control.cuh>
 #include <ramify/runtime/run_setup.cuh>
 #include <ramify/runtime/trace_recorder.cuh>
@@ -103,14 +104,12 @@ class query_call {
                    RAMIFY_ON_CUDA) {
     decision_ = choice.of_queries(setup.tree.bounds, setup.tree.least_nonzero);
   }
-  /// A call over the points of a tree that the host may not have read. If it has not, a grid writes
-  /// `decision`.
+  /// A call over the points of a tree that the host may not have read. If it has not, the first
+  /// grid of the caller writes `decision`.
   query_call(const run_choices& choices, const query_setup<Real, dim>& setup,
              const choice_type& choice, metric_decision* decision)
       : query_call(choices, setup, choice) {
-    if (tree_.built == nullptr) return;
-    put(decide_own_metric<Real, dim>, {1, 1}, choice_, tree_, decision);
-    decided_ = decision;
+    if (tree_.built != nullptr) decided_ = decision;
   }
   /// A call over `queries`. `choices` and `memory` must outlive this object.
   query_call(const run_choices& choices, const query_setup<Real, dim>& setup,
@@ -125,6 +124,11 @@ class query_call {
   /// Returns the number of queries, or its upper bound.
   [[nodiscard]] std::size_t n() const { return batch_.n.upper_bound; }
   [[nodiscard]] const spatial_tree_view<Real, dim>& tree() const { return tree_; }
+  /// Returns the number of nodes of the tree.
+  [[nodiscard]] runtime::element_count nodes() const {
+    if (tree_.built == nullptr) return std::size_t{tree_.node_count};
+    return device_count(&tree_.built->nodes, tree_.node_count);
+  }
   /// Returns the scratch memory of a call over other queries than the points of the tree.
   [[nodiscard]] const query_memory<Real, dim>& memory() const { return *memory_; }
 
@@ -139,8 +143,8 @@ class query_call {
     put(find_bounds<Real, dim>, {bounds_blocks(n()), unsigned{bounds_threads}}, batch_.queries,
         batch_.n, &state->found, &state->counts.arrived);
     if (!is_along_curve_) return;
-    put(encode_queries<Real, dim>, blocks_of<encoding_threads>(n()), batch_.queries, batch_.n,
-        state, memory_->codes, memory_->order);
+    put(encode_queries<Real, dim>, runtime::shape_over(batch_.n, encoding_threads), batch_.queries,
+        batch_.n, state, memory_->codes, memory_->order);
   }
 
   /// Lets a kernel decide the metric, and sorts the queries. Asynchronous, except on the CPU
@@ -165,15 +169,20 @@ class query_call {
     if (is_along_curve_ && seen.counts.code_ranges > short_ranges) sort();
   }
 
-  /// Launches `kernel` with one thread for each query, in whole blocks. \throws cuda_error
-  template <class... Parameters, class... Arguments>
+  /// Launches `kernel` over the queries, in whole blocks: see shape_over(). Visits differ in
+  /// length, so there are many blocks. If `loops` is false, there is a thread for each query.
+  /// \throws cuda_error
+  template <bool loops, class... Parameters, class... Arguments>
   void run(void (*kernel)(Parameters...), const Arguments&... arguments) {
-    put(kernel, blocks_of<packet_threads>(n()), arguments...);
+    constexpr std::size_t most_blocks = 8 * runtime::blocks_that_loop;
+    const runtime::element_count queries = loops ? batch_.n : runtime::element_count(n());
+    put(kernel, runtime::shape_over(queries, packet_threads, most_blocks), arguments...);
   }
-  /// Launches `kernel` with one thread for each of m > 0 items, in whole blocks. \throws cuda_error
+  /// Launches `kernel` over m > 0 items, in whole blocks: see shape_over(). \throws cuda_error
   template <class... Parameters, class... Arguments>
-  void run_each(void (*kernel)(Parameters...), std::size_t m, const Arguments&... arguments) {
-    put(kernel, blocks_of<256>(m), arguments...);
+  void run_each(void (*kernel)(Parameters...), const runtime::element_count& m,
+                const Arguments&... arguments) {
+    put(kernel, runtime::shape_over(m, 256), arguments...);
   }
 
   /// Calls use(metric) with the query_metric that the host has decided, or with each one that a
@@ -195,16 +204,17 @@ class query_call {
   /// Runs a pass over the balls in a query_metric of with_metric(). \throws cuda_error
   template <class Metric, class Pass>
   void run_pass_in(const query_metric<Real, Metric>& metric, const Pass& pass) {
-    run(uses_packets() ? visit_balls<true, Real, dim, Metric, Pass>
-                       : visit_balls<false, Real, dim, Metric, Pass>,
-        tree_, batch_, metric, pass);
+    if constexpr (!query_metric<Real, Metric>::is_plain) {
+      if (!batch_.n.on_device()) return run_visits<false>(metric, pass);
+    }
+    run_visits<true>(metric, pass);
   }
 
   /// Launches a kernel that compares points with regions, in the plain metric. It ends at once if
   /// a kernel has decided that no result may be written. \throws cuda_error
   template <class... Parameters, class... Arguments>
   void run_search(void (*kernel)(Parameters...), const Arguments&... arguments) {
-    run(kernel, tree_, batch_, decided_, arguments...);
+    run<false>(kernel, tree_, batch_, decided_, arguments...);
   }
 
   /// Runs a search for the k nearest neighbors. \throws cuda_error
@@ -213,10 +223,13 @@ class query_call {
     nearest_queries<Real, dim> queries{batch_, k, exclude_self, options_.squared};
     if (memory_ == nullptr) queries.queries = nullptr;  // the points of the tree
     with_metric([&]<class Metric>(const query_metric<Real, Metric>& metric) {
-      run(kernel_of_nearest<Real, dim, Metric>(k), tree_, queries, metric, ids, distances2);
+      constexpr bool loops = query_metric<Real, Metric>::is_plain;
+      run<loops>(kernel_of_nearest<Real, dim, Metric>(k), tree_, queries, metric, ids, distances2);
       if constexpr (std::is_same_v<Metric, plain_metric>) {
         if (!options_.squared) {
-          run_each(take_roots<Real>, n() * k, distances2, batch_.n, k, metric);
+          runtime::element_count distances = batch_.n;
+          distances.upper_bound *= k;  // for the size of the grid
+          run_each(take_roots<Real>, distances, distances2, batch_.n, k, metric);
         }
       }
     });
@@ -227,7 +240,8 @@ class query_call {
   template <class... Parameters, class Metric, class... Arguments>
   void run_neighbors(void (*kernel)(Parameters...), unsigned k,
                      const query_metric<Real, Metric>& metric, const Arguments&... arguments) {
-    run(kernel, tree_, nearest_queries<Real, dim>{batch_, k, false, true}, metric, arguments...);
+    run<false>(kernel, tree_, nearest_queries<Real, dim>{batch_, k, false, true}, metric,
+               arguments...);
   }
 
   /// Returns whether a kernel has decided the metric, so that the queries must still be checked.
@@ -261,6 +275,13 @@ class query_call {
  private:
   static constexpr const char* doing = "querying a spatial tree";
 
+  template <bool loops, class Metric, class Pass>
+  void run_visits(const query_metric<Real, Metric>& metric, const Pass& pass) {
+    run<loops>(uses_packets() ? visit_balls<true, loops, Real, dim, Metric, Pass>
+                              : visit_balls<false, loops, Real, dim, Metric, Pass>,
+               tree_, batch_, metric, pass);
+  }
+
   query_call(const run_choices& choices, const query_setup<Real, dim>& setup,
              const choice_type& choice, const batch_type& batch,
              const query_memory<Real, dim>* memory, bool is_along_curve)
@@ -290,11 +311,6 @@ class query_call {
       return options_.ball_method == query_method::packets;
     }
     return is_along_curve_ && n() >= tree_.point_count / 4;
-  }
-
-  template <unsigned threads>
-  [[nodiscard]] static launch_shape blocks_of(std::size_t items) {
-    return {static_cast<unsigned>((items - 1) / threads + 1), threads};
   }
 
   /// Launches a kernel whose last parameter is the ticket of the trace.

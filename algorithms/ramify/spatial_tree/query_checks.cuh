@@ -97,11 +97,16 @@ std::size_t query_sizes::bytes() const {
   return layout_bytes<query_memory<Real, dim>>(*this);
 }
 
-/// The highest 32 bits of a query's Morton code.
+/// The code of no query.
+inline constexpr std::uint32_t code_after_queries = 0xffffffffu;
+
+/// The highest 32 bits of a query's Morton code, at most the last one before code_after_queries.
 template <class Real, int dim>
 [[nodiscard]] __device__ std::uint32_t code_of_query(const morton_encoder<dim>& encoder,
                                                      const point<Real, dim>& query) {
-  return static_cast<std::uint32_t>(encoder.encode(query) >> (spatial_shape<dim>::bits * dim - 32));
+  const auto code =
+      static_cast<std::uint32_t>(encoder.encode(query) >> (spatial_shape<dim>::bits * dim - 32));
+  return min(code, code_after_queries - 1);
 }
 
 /// Threads of a block of encode_queries().
@@ -109,7 +114,7 @@ inline constexpr unsigned encoding_threads = 256;
 
 /// Writes the code and the index of each query, and adds up the ranges of the codes in each warp.
 /// Up to the upper bound of their number, codes follow that a sort leaves at the end. If some query
-/// is not finite, it writes nothing. One thread per code, in whole warps.
+/// is not finite, it writes nothing.
 template <class Real, int dim>
 __global__ void encode_queries(const point<Real, dim>* queries, runtime::element_count count,
                                query_state<Real, dim>* state, std::uint32_t* codes,
@@ -120,24 +125,26 @@ __global__ void encode_queries(const point<Real, dim>* queries, runtime::element
   __shared__ unsigned long long of_block;
   if (threadIdx.x == 0) of_block = 0;
   __syncthreads();
-  // 1. Encode. Threads beyond the last query have the code of the last one.
-  const auto i = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
   const morton_encoder<dim> encoder(found.bounds);
   const unsigned long long n = count.get();
-  const std::uint32_t code = n > 0 ? code_of_query(encoder, queries[i < n ? i : n - 1]) : 0;
-  if (i < count.upper_bound) {
-    codes[i] = i < n ? code : ~std::uint32_t{0};
-    order[i] = static_cast<std::uint32_t>(i);
-  }
-  // 2. The warp finds the range of its codes.
-  std::uint32_t least = code;
-  std::uint32_t greatest = code;
-  for (unsigned distance = 16; distance > 0; distance /= 2) {
-    least = min(least, __shfl_xor_sync(full_warp_mask, least, static_cast<int>(distance)));
-    greatest = max(greatest, __shfl_xor_sync(full_warp_mask, greatest, static_cast<int>(distance)));
-  }
-  // 3. Lane 0 adds it to the sum of the block, and thread 0 adds that to the sum of all.
-  if (threadIdx.x % 32 == 0) atomicAdd(&of_block, 0ULL + greatest - least);
+  runtime::for_each_block_of_items(count.upper_bound, [&](unsigned long long i) {
+    // 1. Encode. Threads beyond the last query have the code of the last one.
+    const std::uint32_t code = n > 0 ? code_of_query(encoder, queries[i < n ? i : n - 1]) : 0;
+    if (i < count.upper_bound) {
+      codes[i] = i < n ? code : code_after_queries;
+      order[i] = static_cast<std::uint32_t>(i);
+    }
+    // 2. The warp finds the range of its codes.
+    std::uint32_t least = code;
+    std::uint32_t greatest = code;
+    for (int distance = 16; distance > 0; distance /= 2) {
+      least = min(least, __shfl_xor_sync(full_warp_mask, least, distance));
+      greatest = max(greatest, __shfl_xor_sync(full_warp_mask, greatest, distance));
+    }
+    // 3. Lane 0 adds it to the sum of the block.
+    if (threadIdx.x % 32 == 0) atomicAdd(&of_block, 0ULL + greatest - least);
+  });
+  // 4. Thread 0 adds that to the sum of all.
   __syncthreads();
   if (threadIdx.x == 0) atomicAdd(&state->counts.code_ranges, of_block);
 }
@@ -153,15 +160,6 @@ __global__ void decide_metric(metric_choice<Real, dim> of_call, spatial_tree_vie
                                : of_call.among(tree, [&](const auto& choice) {
                                    return choice.of_queries(found.bounds, found.least_nonzero);
                                  });
-}
-
-/// Writes the metric of a search among the points of a tree. Launched with one thread.
-template <class Real, int dim>
-__global__ void decide_own_metric(metric_choice<Real, dim> of_call,
-                                  spatial_tree_view<Real, dim> tree, metric_decision* decision,
-                                  trace_ticket trace) {
-  const traced here(trace, __func__);
-  *decision = of_call.among(tree, [](const auto& choice) { return choice.of_points(); });
 }
 
 }  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD

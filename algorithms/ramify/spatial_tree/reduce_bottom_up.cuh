@@ -60,14 +60,24 @@ __device__ void reduce_from_leaf(const spatial_tree_view<Real, dim>& tree, const
   }
 }
 
-/// Computes the fold of each node. One thread starts at each leaf.
+/// Computes the fold of each node, from each leaf up.
 template <class Real, int dim, class Fold>
 __global__ void reduce_nodes(spatial_tree_view<Real, dim> tree, Fold fold, unsigned* arrived,
                              trace_ticket trace) {
   const traced here(trace, __func__);
-  const std::uint32_t node = blockIdx.x * blockDim.x + threadIdx.x;
-  if (node >= tree.nodes_built() || !tree.nodes[node].is_leaf()) return;
-  reduce_from_leaf(tree, fold, arrived, node);
+  runtime::for_each_item(tree.nodes_built(), [&](unsigned long long i) {
+    const auto node = static_cast<std::uint32_t>(i);
+    if (tree.nodes[node].is_leaf()) reduce_from_leaf(tree, fold, arrived, node);
+  });
+}
+
+/// Launches reduce_nodes() over n > 0 nodes. Asynchronous. \throws cuda_error
+template <class Real, int dim, class Fold>
+void launch_reduction(const spatial_tree_view<Real, dim>& tree, const runtime::element_count& n,
+                      const Fold& fold, unsigned* arrived, cudaStream_t stream,
+                      const trace_ticket& trace) {
+  runtime::launch_each<reduce_threads>(reduce_nodes<Real, dim, Fold>, n, stream,
+                                       "reducing a tree bottom-up", tree, fold, arrived, trace);
 }
 
 /// The type of the sums: what of_point() returns.
@@ -137,9 +147,8 @@ unsigned reduce_bottom_up(const spatial_tree_view<Real, dim>& tree, const Fold& 
     clear_memory(counters, own.size(), stream, "clearing the nodes' counters");
   }
   if constexpr (detail::spatial_tree::checked_fold<Fold>::are_valid) {
-    detail::launch_each<detail::spatial_tree::reduce_threads>(
-        detail::spatial_tree::reduce_nodes<Real, dim, Fold>, tree.node_count, stream,
-        "reducing a tree bottom-up", tree, fold, counters, trace);
+    detail::spatial_tree::launch_reduction(tree, std::size_t{tree.node_count}, fold, counters,
+                                           stream, trace);
   }
   return 1;
 }

@@ -7,9 +7,9 @@
 
 #define RAMIFY_SPATIAL_FUNCTIONS(EXTERN, Real, dim)                                               \
   EXTERN template ramify::async_run<ramify::spatial_tree<Real, dim>>                              \
-  ramify::detail::spatial_tree::start_build(                                                      \
-      const point<Real, dim>*, const runtime::element_count&, const spatial_tree_options&,        \
-      const environment&, bool);                                                                  \
+  ramify::detail::spatial_tree::start_build(const point<Real, dim>*, const std::size_t&,          \
+                                            const spatial_tree_options&, const environment&,      \
+                                            bool);                                                \
   EXTERN template ramify::async_run<ramify::run_report> ramify::radius_count_async(               \
       const spatial_tree_view<Real, dim>&, const point<Real, dim>*, const detail::element_count&, \
       Real, std::uint32_t*, const spatial_query_options&, const environment&);                    \
