@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// Calls from kernels in which one launch fails, for each launch. On the CPU executor.
+/// Calls from kernels in which one launch fails, for each launch, and under all schedules. On the
+/// CPU executor.
 
 #include <boost/test/unit_test.hpp>
 #include <cstddef>
@@ -10,6 +11,7 @@
 #include <ramify/runtime/call_arena.cuh>
 
 #include "failed_launches.hpp"
+#include "schedules.hpp"
 
 namespace tests::inline RAMIFY_BUILD {
 namespace calls {
@@ -31,6 +33,19 @@ void expect_no_call_lost(const Limits& limits, unsigned least, const Run& run) {
       return report.child_grids != usual.child_grids || report.kept != usual.kept;
     });
     BOOST_TEST(interrupted >= least);  // negative control: the failures did end launches
+  }
+}
+
+/// Calls run(seed) under each reproducible schedule, at each of three pending-launch limits. run()
+/// makes calls, checks that each is done, and returns the report.
+template <class Run>
+void expect_all_done_under_schedules(const Run& run) {
+  for (const auto& config : reproducible_schedules()) {
+    const ramify::cpu::scoped_executor_config scope(config);
+    for (const std::size_t limit : {std::size_t{32}, std::size_t{128}, std::size_t{2048}}) {
+      const ramify::launch_limits in_force({.pending_launches = limit});
+      BOOST_TEST(run(config.seed).refused == 0u);
+    }
   }
 }
 

@@ -11,7 +11,6 @@
 #include "captured_calls.cuh"
 #include "interrupted_calls.cuh"
 #include "printing.hpp"
-#include "schedules.hpp"
 
 namespace data = boost::unit_test::data;
 using namespace tests;
@@ -161,15 +160,11 @@ BOOST_AUTO_TEST_CASE(no_call_of_a_batch_is_lost_after_any_failed_launch,
 
 BOOST_AUTO_TEST_CASE(every_schedule_does_all_calls_of_batches,
                      *boost::unit_test::precondition(on_the_executor)) {
-  for (const auto& config : reproducible_schedules()) {
-    const cpu::scoped_executor_config scope(config);
-    for (const std::size_t limit : {std::size_t{32}, std::size_t{128}, std::size_t{2048}}) {
-      const launch_limits limits({.pending_launches = limit});
-      const called_sorts calls(large_lengths(15, config.seed), config.seed);
-      call_arena arena(sorts(longest_of_large), {.chunks = 4, .kept_calls = 100});
-      BOOST_TEST(expect_called_sorts(calls, arena).refused == 0u);
-    }
-  }
+  expect_all_done_under_schedules([](std::uint64_t seed) {
+    const called_sorts calls(large_lengths(15, seed), seed);
+    call_arena arena(sorts(longest_of_large), {.chunks = 4, .kept_calls = 100});
+    return expect_called_sorts(calls, arena);
+  });
 }
 
 #if RAMIFY_ON_CUDA

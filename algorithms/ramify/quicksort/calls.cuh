@@ -222,21 +222,13 @@ class quicksort_calls {
   /// Returns the scratch memory of any call, in bytes, after prepare(); 0 if one block sorts it.
   [[nodiscard]] std::size_t scratch_bytes() const {
     if (max_n_ <= sizes_.long_leaf) return 0;
-    const auto bytes_for = [&](detail::quicksort::position n) {
+    return detail::quicksort::scratch_for_any_root<tuning>(max_n_, [&](std::size_t n) {
       memory_layout layout(nullptr);
       layout.take<detail::runtime::chain_call_state>(1);
       static_cast<void>(
           detail::quicksort::sort_call_memory<context>(layout, n, sizes_, depth_limit_));
       return layout.size();
-    };
-    std::size_t most = bytes_for(max_n_);
-    // Roots below these sizes have numbers of buckets of two bytes, and larger ones of one byte.
-    constexpr detail::quicksort::position bucket = tuning::bucket_size;
-    for (const auto size : {bucket * tuning::leaf_bucket_limit,
-                            bucket * tuning::bucket_limit * tuning::wide_root_limit}) {
-      if (size <= max_n_) most = std::max(most, bytes_for(size - 1));
-    }
-    return most + detail::quicksort::scratch_of_fewer(max_n_);
+    });
   }
 
   [[nodiscard]] __host__ __device__ std::size_t max_n() const { return max_n_; }

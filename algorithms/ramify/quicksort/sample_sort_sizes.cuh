@@ -122,6 +122,20 @@ template <class Tuning>
   return n / 16 + (std::size_t{64} << 10);
 }
 
+/// Returns the scratch memory that suffices for a sort of n elements or fewer, which begins with a
+/// root. bytes_for(n) returns that of a sort of n elements.
+template <class Tuning, class BytesFor>
+[[nodiscard]] std::size_t scratch_for_any_root(position n, const BytesFor& bytes_for) {
+  std::size_t most = bytes_for(n);
+  // Roots below these sizes have numbers of buckets of two bytes, and larger ones of one byte.
+  constexpr position bucket = Tuning::bucket_size;
+  for (const position size : {bucket * Tuning::leaf_bucket_limit,
+                              bucket * Tuning::bucket_limit * Tuning::wide_root_limit}) {
+    if (size <= n) most = std::max<std::size_t>(most, bytes_for(size - 1));
+  }
+  return most + scratch_of_fewer(n);
+}
+
 /// Returns the sizes of a run whose levels begin with segments of n elements in all, without a
 /// root. Pieces are shorter than those of a root, so that segments of any length keep all blocks
 /// busy.

@@ -236,10 +236,12 @@ class spatial_tree_calls {
   /// Returns the scratch memory of any call, in bytes, after prepare(); 0 if all are small.
   [[nodiscard]] std::size_t scratch_bytes() const {
     if (max_points_ <= small_points_) return 0;
-    memory_layout layout(nullptr);
-    static_cast<void>(memory(layout, max_points_, 2 * max_points_, block_points_, sort_sizes_));
-    // The memory of a sort does not always rise with the number of points.
-    return layout.size() + 2 * max_points_ + (std::size_t{64} << 10);
+    using tuning = typename build::code_sort::tuning;
+    return detail::quicksort::scratch_for_any_root<tuning>(max_points_, [&](std::size_t n) {
+      memory_layout layout(nullptr);
+      static_cast<void>(memory(layout, n, 2 * n, block_points_, sort_sizes_));
+      return layout.size();
+    });
   }
 
   /// Launches a grid for `count` calls that were kept.
