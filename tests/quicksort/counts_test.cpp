@@ -68,7 +68,10 @@ BOOST_DATA_TEST_CASE(a_sort_reads_the_number_of_keys_on_the_device, data::make(r
 BOOST_DATA_TEST_CASE(a_sort_of_pairs_reads_their_number_on_the_device, data::make(routes), taken) {
   const auto all = tests::make_input<particle>(distribution::zipf, 20'000, 1).input();
   const auto env = call_for(strategy, taken).env;
-  for (const std::size_t n : {20'000, 19'999, 3'000, 30, 1, 0}) {
+  // The first grid sorts as many elements as fit in a tile.
+  constexpr int tile =
+      ramify::detail::segmented_sort::segmented_tuning<particle, std::uint32_t>::leaf_size;
+  for (const std::size_t n : {20'000, 19'999, tile + 1, tile, tile - 1, 30, 2, 1, 0}) {
     const auto keys = tests::upload(all);
     const auto values = tests::upload(tests::count_up<std::uint32_t>(all.size()));
     const tests::device_number<std::int32_t> number(static_cast<std::int32_t>(n));

@@ -60,16 +60,22 @@ const first_round_sizes& sizes_of_first_round() {
     using small_storage = typename Program::small_sort::storage;
     using middle_storage = typename Program::middle_sort::storage;
     first_round_sizes sizes{};
-    sizes.small_teams = static_cast<unsigned>(std::clamp<std::size_t>(
-        quicksort::default_shared_bytes / sizeof(small_storage), 1, sizes_of_tiles::small_teams));
-    sizes.small_bytes = static_cast<unsigned>(sizes.small_teams * sizeof(small_storage));
-    sizes.middle_bytes = static_cast<unsigned>(
-        set_max_dynamic_shared(sort_middle_segments<Program>, sizeof(middle_storage)));
-    sizes.read_blocks = resident_blocks(read_segments<Program>, sizes_of_tiles::read_threads, 0);
-    sizes.small_blocks = resident_blocks(
-        sort_small_segments<Program>, sizes.small_teams * sizes_of_tiles::warp, sizes.small_bytes);
-    sizes.middle_blocks = resident_blocks(sort_middle_segments<Program>,
-                                          sizes_of_tiles::middle_threads, sizes.middle_bytes);
+    if constexpr (Program::is_counted) {
+      sizes.middle_bytes = static_cast<unsigned>(
+          set_max_dynamic_shared(begin_counted_sort<Program>, sizeof(middle_storage)));
+    } else {
+      sizes.small_teams = static_cast<unsigned>(std::clamp<std::size_t>(
+          quicksort::default_shared_bytes / sizeof(small_storage), 1, sizes_of_tiles::small_teams));
+      sizes.small_bytes = static_cast<unsigned>(sizes.small_teams * sizeof(small_storage));
+      sizes.middle_bytes = static_cast<unsigned>(
+          set_max_dynamic_shared(sort_middle_segments<Program>, sizeof(middle_storage)));
+      sizes.read_blocks = resident_blocks(read_segments<Program>, sizes_of_tiles::read_threads, 0);
+      sizes.small_blocks =
+          resident_blocks(sort_small_segments<Program>, sizes.small_teams * sizes_of_tiles::warp,
+                          sizes.small_bytes);
+      sizes.middle_blocks = resident_blocks(sort_middle_segments<Program>,
+                                            sizes_of_tiles::middle_threads, sizes.middle_bytes);
+    }
     return sizes;
   });
 }

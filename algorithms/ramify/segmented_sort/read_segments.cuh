@@ -12,11 +12,9 @@
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::segmented_sort::inline RAMIFY_BUILD {
 
-/// Clears the state of a run. Launched with one block.
+/// Clears the state of a run. All threads of one block call it.
 template <class Program>
-__global__ void begin_segmented_sort(Program program) {
-  const traced here(program.trace, __func__);
-  grid_dependency_synchronize();  // also allows the next grid to be scheduled
+__device__ void begin_in_block(const Program& program) {
   quicksort::clear_state(program.sample_sort());
   if (threadIdx.x != 0) return;
   segment_findings& found = *program.findings;
@@ -26,6 +24,14 @@ __global__ void begin_segmented_sort(Program program) {
   found.tiles = 0;
   found.tiles_taken = 0;
   found.chunks_taken = 0;
+}
+
+/// Clears the state of a run. Launched with one block.
+template <class Program>
+__global__ void begin_segmented_sort(Program program) {
+  const traced here(program.trace, __func__);
+  grid_dependency_synchronize();  // also allows the next grid to be scheduled
+  begin_in_block(program);
 }
 
 /// The segments of a warp, one in each lane.

@@ -155,22 +155,59 @@ __global__ void __launch_bounds__(Program::sizes_of_tiles::middle_threads,
   quicksort::end_level<true>(program.sample_sort(), __func__);
 }
 
+/// Round 0 of a sort of a number of elements that only the device has. Its one block sorts elements
+/// that fit in a tile, and otherwise appends them to a list. It ends the round: it launches the
+/// grids of the next one.
+template <class Program>
+__global__ void __launch_bounds__(Program::sizes_of_tiles::middle_threads)
+    begin_counted_sort(Program program) {
+  const traced here(program.trace, __func__);
+  using sizes = typename Program::sizes_of_tiles;
+  using sort = typename Program::middle_sort;
+  auto& shared = dynamic_shared<typename sort::storage>();
+  const block_team<sizes::middle_threads, 1> self;
+  // 1. Clear the state, and read the number of elements.
+  grid_dependency_synchronize();
+  begin_in_block(program);
+  const given_range all = program.segments[0];
+  if (self.rank == 0) {
+    program.findings->elements = all.end;
+    sort::put(shared, 0, 0, 0);
+  }
+  self.sync();
+  // 2. Sort them, or let the next rounds do it.
+  if (all.end > sizes::leaf_size) {
+    if (self.rank == 0) append_long_segment(program, all);
+  } else if (all.end > 1) {
+    sort::sort(self, shared, {1, static_cast<unsigned>(all.end)}, program.buffers.output,
+               program.compare);
+  }
+  // 3. End the round.
+  if (!program.is_last_block(gridDim.x) || threadIdx.x != 0) return;
+  quicksort::end_level<true>(program.sample_sort(), __func__);
+}
+
 /// Launches the grids of round 0.
 template <class Key, class Value, class Compare, class Segments>
 template <class Grids>
 __host__ __device__ void segmented_program<Key, Value, Compare, Segments>::launch_first_round(
     Grids& grids) const {
   const first_round_sizes& s = first_round;
-  grids(begin_segmented_sort<segmented_program>, {1, 256}, *this);
-  const auto shape = [&](unsigned blocks, unsigned threads, unsigned bytes) {
-    return this->sizes.shape(blocks, threads, bytes);
-  };
-  grids(read_segments<segmented_program>, shape(s.read_blocks, sizes_of_tiles::read_threads, 0),
-        *this);
-  grids(sort_small_segments<segmented_program>,
-        shape(s.small_blocks, s.small_teams * sizes_of_tiles::warp, s.small_bytes), *this);
-  grids(sort_middle_segments<segmented_program>,
-        shape(s.middle_blocks, sizes_of_tiles::middle_threads, s.middle_bytes), *this);
+  if constexpr (is_counted) {
+    grids(begin_counted_sort<segmented_program>,
+          {1, sizes_of_tiles::middle_threads, s.middle_bytes}, *this);
+  } else {
+    grids(begin_segmented_sort<segmented_program>, {1, 256}, *this);
+    const auto shape = [&](unsigned blocks, unsigned threads, unsigned bytes) {
+      return this->sizes.shape(blocks, threads, bytes);
+    };
+    grids(read_segments<segmented_program>, shape(s.read_blocks, sizes_of_tiles::read_threads, 0),
+          *this);
+    grids(sort_small_segments<segmented_program>,
+          shape(s.small_blocks, s.small_teams * sizes_of_tiles::warp, s.small_bytes), *this);
+    grids(sort_middle_segments<segmented_program>,
+          shape(s.middle_blocks, sizes_of_tiles::middle_threads, s.middle_bytes), *this);
+  }
 }
 
 }  // namespace ramify::detail::segmented_sort::inline RAMIFY_BUILD
