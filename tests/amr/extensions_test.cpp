@@ -18,13 +18,13 @@ using namespace tests;
 
 namespace {
 
-using gas = euler<double, 2>;
+using plain_gas = euler<double, 2>;
 
 constexpr double weight = 0.5;  // of the gas: its acceleration downward, times its density, 1
 
 /// Gas at rest whose pressure falls linearly along y: the weight above each point.
 struct still_gas {
-  [[nodiscard]] __host__ __device__ gas::values operator()(const double (&where)[2]) const {
+  [[nodiscard]] __host__ __device__ plain_gas::values operator()(const double (&where)[2]) const {
     return {1, 0, 0, 2 - weight * where[1]};
   }
 };
@@ -33,15 +33,17 @@ struct still_gas {
 struct sides {
   bool mirrors;  ///< as boundary::reflecting; otherwise the still gas goes on
 
-  [[nodiscard]] __host__ __device__ gas::values operator()(const gas& physics,
-                                                           const gas::values& inside, int axis, int,
-                                                           const double (&where)[2], double) const {
+  [[nodiscard]] __host__ __device__ plain_gas::values operator()(const plain_gas& physics,
+                                                                 const plain_gas::values& inside,
+                                                                 int axis, int,
+                                                                 const double (&where)[2],
+                                                                 double) const {
     return mirrors ? physics.reflected(inside, axis) : physics.to_conserved(still_gas{}(where));
   }
 };
 
-using heavy_gas = with_source<with_boundary<gas, sides>, uniform_gravity<double, 2>>;
-using run_type = amr_run<heavy_gas, criterion_of<heavy_gas>, 8>;
+using heavy_gas = with_source<with_boundary<plain_gas, sides>, uniform_gravity<double, 2>>;
+using heavy_run = amr_run<heavy_gas, criterion_of<heavy_gas>, 8>;
 
 heavy_gas gas_with(sides at_sides, double gravity) {
   heavy_gas physics{};
@@ -51,7 +53,7 @@ heavy_gas gas_with(sides at_sides, double gravity) {
 }
 
 /// A mesh with three levels, one of whose boxes is at the lower side along y.
-setting refined(boundary side, bool subcycle) {
+setting three_levels(boundary side, bool subcycle) {
   setting s;
   s.options.step.subcycle = subcycle;
   s.options.mesh.roots = {2, 2, 1};
@@ -66,7 +68,7 @@ setting refined(boundary side, bool subcycle) {
 }
 
 /// Returns the largest velocity in a run; its density must be near 1.
-double largest_velocity(const run_type& run) {
+double largest_velocity(const heavy_run& run) {
   const mesh_snapshot mesh = run.snapshot();
   const std::size_t cells = mesh.cells_of_a_block();
   double largest = 0;
@@ -79,7 +81,7 @@ double largest_velocity(const run_type& run) {
 }
 
 double velocity_after(const setting& s, sides at_sides, double gravity) {
-  run_type run(gas_with(at_sides, gravity), criterion_of<heavy_gas>{s}, still_gas{}, s.options);
+  heavy_run run(gas_with(at_sides, gravity), criterion_of<heavy_gas>{s}, still_gas{}, s.options);
   run.advance(8);
   BOOST_TEST(run.report().finest_level == 2);
   BOOST_TEST(run.time() > 0.01);
@@ -87,15 +89,15 @@ double velocity_after(const setting& s, sides at_sides, double gravity) {
 }
 
 /// A gas with a dye that is everywhere, and one that is in the left half of Sod's tube.
-using dyed_gas = with_scalars<gas, 2>;
+using dyed_gas = with_scalars<plain_gas, 2>;
 struct dyed_tube {
   [[nodiscard]] __host__ __device__ dyed_gas::values operator()(const double (&where)[2]) const {
-    const gas::values tube = sod<double, 2>{}(where);
+    const plain_gas::values tube = sod<double, 2>{}(where);
     return {tube[0], tube[1], tube[2], tube[3], 1, where[0] < 0.5 ? 1.0 : 0.0};
   }
 };
 
-using air = with_boundary<gas, double_mach<double>>;
+using air = with_boundary<plain_gas, double_mach<double>>;
 
 }  // namespace
 
@@ -103,7 +105,7 @@ BOOST_AUTO_TEST_SUITE(extensions, *boost::unit_test::precondition(not_under_thre
 
 BOOST_DATA_TEST_CASE(a_gas_in_hydrostatic_equilibrium_stays_at_rest, data::make(subcycling),
                      subcycle) {
-  const setting s = refined(boundary::prescribed, subcycle);
+  const setting s = three_levels(boundary::prescribed, subcycle);
   BOOST_TEST(velocity_after(s, {false}, -weight) < 1e-13);
   // The negative controls: without gravity it moves, and also beside walls.
   BOOST_TEST(velocity_after(s, {false}, 0) > 1e-3);
@@ -112,12 +114,12 @@ BOOST_DATA_TEST_CASE(a_gas_in_hydrostatic_equilibrium_stays_at_rest, data::make(
 
 BOOST_DATA_TEST_CASE(a_prescribed_mirror_has_the_bits_of_a_reflecting_side, data::make(subcycling),
                      subcycle) {
-  setting s = refined(boundary::prescribed, subcycle);
+  setting s = three_levels(boundary::prescribed, subcycle);
   s.initial = initial_kind::pulses;
-  const initial_state<gas> pulses{s};
+  const initial_state<plain_gas> pulses{s};
   const auto mesh_after = [&](boundary side) {
     set_boundaries(s, side);
-    run_type run(gas_with({true}, 0), criterion_of<heavy_gas>{s}, pulses, s.options);
+    heavy_run run(gas_with({true}, 0), criterion_of<heavy_gas>{s}, pulses, s.options);
     run.advance(3);
     return run.snapshot();
   };
@@ -128,9 +130,9 @@ BOOST_DATA_TEST_CASE(a_prescribed_mirror_has_the_bits_of_a_reflecting_side, data
 // A uniform gas falls: its velocity and its energy are exact on each level. With subcycling, ghost
 // cells have the energy that is linear in time between steps, and the true one is not.
 BOOST_DATA_TEST_CASE(a_gas_falls, data::make(subcycling), subcycle) {
-  const setting s = refined(boundary::periodic, subcycle);
-  run_type run(gas_with({}, -2), criterion_of<heavy_gas>{s},
-               sod<double, 2>{.right_density = 1, .right_pressure = 1}, s.options);
+  const setting s = three_levels(boundary::periodic, subcycle);
+  heavy_run run(gas_with({}, -2), criterion_of<heavy_gas>{s},
+                sod<double, 2>{.right_density = 1, .right_pressure = 1}, s.options);
   run.advance_to(0.1);
   const std::vector<double> totals = run.totals();
   BOOST_TEST(std::abs(totals[0] - 1) < 1e-13);
@@ -141,7 +143,7 @@ BOOST_DATA_TEST_CASE(a_gas_falls, data::make(subcycling), subcycle) {
 }
 
 BOOST_DATA_TEST_CASE(scalars_move_with_the_gas, data::make(subcycling), subcycle) {
-  setting s = refined(boundary::reflecting, subcycle);
+  setting s = three_levels(boundary::reflecting, subcycle);
   s.options.mesh.roots = {8, 1, 1};
   s.options.mesh.upper[1] = 0.125;
   s.criterion = criterion_kind::gradient;
@@ -184,7 +186,7 @@ BOOST_DATA_TEST_CASE(scalars_move_with_the_gas, data::make(subcycling), subcycle
 // Above the reflection, the shock has its exact place and speed: the upper side moves with it. At
 // the wall, Woodward and Colella's contours of the density end at 20.9, with cells of 1/120.
 BOOST_AUTO_TEST_CASE(the_double_mach_reflection_has_its_shock_and_its_density) {
-  setting s = refined(boundary::prescribed, true);
+  setting s = three_levels(boundary::prescribed, true);
   s.options.mesh.sides[0][1] = boundary::outflow;
   s.options.mesh.roots = {8, 2, 1};
   s.options.mesh.upper = {4, 1, 1};
@@ -217,7 +219,7 @@ BOOST_AUTO_TEST_CASE(the_double_mach_reflection_has_its_shock_and_its_density) {
 }
 
 BOOST_AUTO_TEST_CASE(a_side_whose_inflow_is_not_set_ends_the_run) {
-  with_inflow<gas> physics;
+  with_inflow<plain_gas> physics;
   physics.inflow[0][1] = {1, 0, 0, 1};
   const double where[2] = {0, 0};
   BOOST_TEST(physics.ghost_state({}, 0, 1, where, 0)[3] > 2.4);
