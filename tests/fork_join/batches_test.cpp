@@ -151,7 +151,7 @@ fork_join_report expect_tiles(unsigned size, const fork_join_options& options,
 }
 
 /// Returns options for each strategy and granularity.
-std::vector<fork_join_options> all_options() {
+std::vector<fork_join_options> options_of_batches() {
   std::vector<fork_join_options> all{{{}, 10'000}};
   for (const auto grain : {granularity::per_task, granularity::per_block, granularity::per_grid}) {
     all.push_back({{.capacity = 10'000,
@@ -221,7 +221,7 @@ BOOST_AUTO_TEST_CASE(a_thousand_integrals_are_one_batch) {
 BOOST_DATA_TEST_CASE(each_root_has_its_value, data::make(routes) * data::make({1, 32, 2048}), taken,
                      limit) {
   static int piece = 0;
-  for (const fork_join_options& options : all_options()) {
+  for (const fork_join_options& options : options_of_batches()) {
     for (const unsigned size : {1u, 8u, width}) {
       if (left_out(piece, 7)) continue;
       expect_tiles(size, options, {.route = taken, .pending_launches = std::size_t(limit)});
@@ -232,7 +232,7 @@ BOOST_DATA_TEST_CASE(each_root_has_its_value, data::make(routes) * data::make({1
 BOOST_AUTO_TEST_CASE(each_root_has_its_value_after_any_failed_launch,
                      *boost::unit_test::precondition(on_the_executor) *
                          boost::unit_test::precondition(not_under_thread_sanitizer)) {
-  for (const fork_join_options& options : all_options()) {
+  for (const fork_join_options& options : options_of_batches()) {
     (void)tests::count_interrupted(4, {}, [&](std::uint64_t) {
       expect_tiles(16, options, {.route = route::device});
       return true;
