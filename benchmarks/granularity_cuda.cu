@@ -6,7 +6,7 @@
 #include <chrono>
 #include <ramify/amr.cuh>
 #include <ramify/quicksort.cuh>
-#include <ramify/runtime/recursion.cuh>
+#include <ramify/runtime/run_recursion.cuh>
 #include <ramify/tree_search.cuh>
 #include <random>
 #include <stdexcept>
@@ -76,20 +76,14 @@ void measure_spawning(recorder& out, route wanted, const launch_granularity& lau
     inner = tasks;
     tasks = tasks * spawning::max_children + 1;
   }
-  using tree = recursion<unsigned, spawning>;
+  const recursion_options options{
+      .capacity = tasks, .threads = spawning::max_children, .launches = launches};
   const device_buffer<unsigned> runs(tasks, nullptr);
-  const device_buffer<std::byte> lists(tree::scratch_bytes(tasks, launches), nullptr);
-  const device_buffer<std::byte> status(run_control::scratch_bytes, nullptr);
-  const std::size_t limit = *current_launch_limits().pending_launches;
+  const device_buffer<std::byte> memory(recursion_scratch_bytes<spawning>(options), nullptr);
   run_report report;
   const auto run = [&] {
-    run_control control(status.data(), choose_route(wanted, limit, 1, {route::device, ""}), limit,
-                        nullptr);
-    tree spawned(lists.data(), tasks, control, spawning::max_children, 0,
-                 child_streams::fire_and_forget, spawning{runs.data(), inner}, launches);
-    spawned.start(0, 1);
-    spawned.finish();
-    report = control.report();
+    report = run_recursion(0, spawning{runs.data(), inner}, options,
+                           {.memory = memory, .route = wanted});
   };
   check(cudaMemset(runs.data(), 0, tasks * sizeof(unsigned)), "clearing the counts");
   unsigned calls = 0;

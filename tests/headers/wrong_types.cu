@@ -8,6 +8,7 @@
 #include <ramify/quadrature.cuh>
 #include <ramify/quicksort.cuh>
 #include <ramify/rooted_tree.cuh>
+#include <ramify/runtime/run_recursion.cuh>
 #include <ramify/segmented_sort.cuh>
 #include <ramify/spatial_tree/query.cuh>
 #include <ramify/spatial_tree/reduce_bottom_up.cuh>
@@ -147,6 +148,7 @@ void call(quadrature_estimate* no_estimates, const unsigned* no_roots, const flo
   traverse(1u, splits{}, wide_end{}, one{}, 0);    // cannot hold the results of visit()
   traverse(1u, splits{}, one{}, one{}, false);     // cannot hold the results of visit()
   traverse(tree_roots(no_roots, 1), splits{}, one{}, one{}, short{0});  // the results of visit()
+  run_recursion(1u, nothing{});        // Context needs static auto kernel(), which returns
   fork_join(1u, splits{});             // fork_join: Problem needs Value leaf(Node) const
   fork_join(1u, has_leaf{});           // fork_join: Problem needs Value combine(Node,
   fork_join(1u, wide_product{});       // fork_join: the type that leaf() returns decides

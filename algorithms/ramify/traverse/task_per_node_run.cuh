@@ -7,8 +7,6 @@
 #include <optional>
 #include <ramify/traverse/task_per_node.cuh>
 #include <ramify/traverse/traversal_run.cuh>
-#include <stdexcept>
-#include <string>
 
 namespace ramify::detail::traverse::inline RAMIFY_BUILD {
 
@@ -78,13 +76,8 @@ class task_per_node_run {
   /// Calls `call`, and adds the field that is too small to the message of a std::length_error.
   template <class Call>
   void with_capacity_in_message(Call call) {
-    try {
-      call();
-    } catch (const std::length_error& e) {
-      throw std::length_error(std::string("traverse: ") + e.what() +
-                              "; raise traverse_options.capacity, which is " +
-                              std::to_string(sizes_.capacity));
-    }
+    runtime::with_capacity_in_message("traverse", "traverse_options.capacity", sizes_.capacity,
+                                      call);
   }
 
   sizes sizes_;

@@ -168,6 +168,18 @@ struct list_program : chain_link {
   }
 };
 
+/// Calls `call`. Adds the option that is too small to the message of a std::length_error.
+template <class Call>
+void with_capacity_in_message(const char* algorithm, const char* option, std::size_t capacity,
+                              Call call) {
+  try {
+    call();
+  } catch (const std::length_error& e) {
+    throw std::length_error(std::string(algorithm) + ": " + e.what() + "; raise " + option +
+                            ", which is " + std::to_string(capacity));
+  }
+}
+
 }  // namespace ramify::detail::runtime::inline RAMIFY_BUILD
 
 namespace ramify::inline RAMIFY_BUILD {
