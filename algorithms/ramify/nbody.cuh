@@ -7,6 +7,7 @@
 ///     barnes_hut<Real>   accelerations by Barnes and Hut's tree code
 ///     direct_gravity()   accelerations by the direct sum over all pairs
 ///     nbody_system<Real> bodies on the device that move under their own gravity
+///     nbody_system<Real, External>   and in an external field, or with a callback between steps
 ///
 ///     const ramify::nbody_options options{.theta = 0.5, .softening = 0.01};
 ///     ramify::barnes_hut<float> gravity(options);         // or {.tolerance = 0.01}: per cent
@@ -46,6 +47,8 @@
 /// Step           nbody_system: leapfrog, kick-drift-kick, one force calculation a step. Second
 ///                order in dt; time-reversible (with -dt) except for rounding. By default all
 ///                bodies have one dt, so close encounters require softening or a small dt.
+/// External       nbody/external.cuh: a functor that adds accelerations in the kicks of a step, or
+///                changes velocities after each step. Its time is on the device.
 /// Block steps    step_levels > 1: each body has its own step of dt / 2^k, by its acceleration
 ///                (step_accuracy). Then a step calculates forces at up to 2^(step_levels - 1)
 ///                times, but only those on the active bodies. It builds a tree at the end, and once
@@ -70,6 +73,7 @@
 ///                memory was handed in. The tree code on the flat route requires what
 ///                <ramify/spatial_tree.cuh> states.
 /// Launches       those of the tree, and five grids from the host. The traversal launches nothing.
+///                An External adds one grid to a step.
 ///                Block steps: for each time at which steps end, six grids, or those of the tree
 ///                and at most nine; the host waits once for six grids.
 /// Errors         std::invalid_argument for a bad argument, naming the first body with an invalid
@@ -90,6 +94,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <ramify/nbody/external.cuh>
 #include <ramify/nbody/gravity_run.cuh>
 #include <ramify/nbody/system.cuh>
 #include <stdexcept>

@@ -12,6 +12,9 @@
 ///     cluster.step(0.01, 100);
 ///     std::cout << cluster.conserved().energy() / before - 1 << '\n' << cluster.report();
 ///
+///     const ramify::nbody_field galaxy{.point_mass = 1000, .center = {50, 0, 0}};
+///     ramify::nbody_simulation<float> orbiting(positions, velocities, masses, galaxy);
+///
 /// Bodies    fewer than 2^31, of float or double. The caller chooses the units. A position or a
 ///           velocity is three numbers. Masses may be negative or 0.
 /// Memory    gravity(): ordinary host memory; on the CUDA backend also pinned, managed or device
@@ -35,6 +38,7 @@
 #include <memory>
 #include <ramify/nbody/config.hpp>
 #include <ramify/nbody/conserved.hpp>
+#include <ramify/nbody/field.hpp>
 #include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/error.hpp>
 #include <span>
@@ -80,8 +84,8 @@ class nbody_on_backend {
 
 }  // namespace detail::facade
 
-/// Bodies that stay on the device and move under their own gravity. Move-only; a moved-from
-/// simulation may only be assigned or destroyed.
+/// Bodies that stay on the device and move under their own gravity, and in a field if one is given.
+/// Move-only; a moved-from simulation may only be assigned or destroyed.
 template <nbody_real Real>
 class nbody_simulation {
   using vector = std::array<Real, 3>;
@@ -95,10 +99,19 @@ class nbody_simulation {
   /// \throws std::invalid_argument if sizes differ, or naming an invalid option or body
   nbody_simulation(std::span<const vector> positions, std::span<const vector> velocities,
                    std::span<const Real> masses, const nbody_options& options,
-                   const environment& env = {});
+                   const environment& env = {})
+      : nbody_simulation(positions, velocities, masses, nullptr, options, env) {}
   nbody_simulation(std::span<const vector> positions, std::span<const vector> velocities,
                    std::span<const Real> masses, const environment& env = {})
       : nbody_simulation(positions, velocities, masses, nbody_options{}, env) {}
+
+  /// Copies the bodies, as above. `field`, an nbody_field, acts on all of them.
+  /// \throws as above; std::invalid_argument naming an invalid member of the field
+  template <std::same_as<nbody_field> Field>
+  nbody_simulation(std::span<const vector> positions, std::span<const vector> velocities,
+                   std::span<const Real> masses, const Field& field,
+                   const nbody_options& options = {}, const environment& env = {})
+      : nbody_simulation(positions, velocities, masses, &field, options, env) {}
 
   /// Advances the bodies by `count` leapfrog steps of dt, which may be negative. If the option
   /// step_levels is larger than 1, dt is divided into a step of its own for each body. Copies no
@@ -122,6 +135,10 @@ class nbody_simulation {
   [[nodiscard]] nbody_report report() const { return bodies_->report(); }
 
  private:
+  nbody_simulation(std::span<const vector> positions, std::span<const vector> velocities,
+                   std::span<const Real> masses, const nbody_field* field,
+                   const nbody_options& options, const environment& env);
+
   std::unique_ptr<detail::facade::nbody_on_backend<Real>> bodies_;
 };
 

@@ -37,6 +37,8 @@ class step_clock {
   explicit step_clock(unsigned levels) : last_level_(levels - 1) {}
 
   [[nodiscard]] bool at_begin() const { return now_ == 0; }
+  /// Returns the time as a fraction of dt.
+  [[nodiscard]] double fraction() const { return std::ldexp(now_, -static_cast<int>(last_level_)); }
   [[nodiscard]] bool at_end() const { return now_ == 1u << last_level_; }
 
   /// Returns the least level whose steps begin or end now.
@@ -116,9 +118,10 @@ struct moving_bodies {
 
 /// Ends and begins the steps of active bodies, and updates the number of bodies on each level. One
 /// thread for each body.
-template <class Real>
+template <class Real, class External>
 __global__ void change_steps(moving_bodies<Real> all, std::uint8_t* levels, Real dt,
-                             step_change now, level_counts* counts) {
+                             step_change now, level_counts* counts,
+                             external_forces<Real, External> external) {
   const traced here(all.trace, __func__);
   __shared__ std::uint32_t added[max_step_levels];  // modulo 2^32
   for (unsigned k = threadIdx.x; k < max_step_levels; k += blockDim.x) added[k] = 0;
@@ -127,11 +130,15 @@ __global__ void change_steps(moving_bodies<Real> all, std::uint8_t* levels, Real
   const unsigned level = i < all.n() ? levels[i] : 0;
   if (i < all.n() && level >= now.least_active) {
     point<Real, 3>& velocity = all.velocities[i];
-    const point<Real, 3> acceleration = all.bodies.accelerations[i];
+    const point<Real, 3> gravity = all.bodies.accelerations[i];
+    const point<Real, 3>& position = all.positions[i];
     // 1. The second kick of the step that ends.
-    if (now.ends) kick_body(velocity, acceleration, dt / static_cast<Real>(1u << level));
+    if (now.ends) {
+      external.end_step(velocity, gravity, position, dt / static_cast<Real>(1u << level), i);
+    }
     // 2. The first kick of the step that begins. Its level must have steps that begin now.
     if (now.begins) {
+      const point<Real, 3> acceleration = external.total(gravity, position, velocity, i);
       unsigned next = now.criterion.level_of(acceleration, dt);
       if (next < now.least_active) next = now.least_active;
       kick_body(velocity, acceleration, dt / static_cast<Real>(1u << next));
@@ -140,6 +147,8 @@ __global__ void change_steps(moving_bodies<Real> all, std::uint8_t* levels, Real
         atomicAdd(&added[next], 1u);
         atomicSub(&added[level], 1u);
       }
+    } else {
+      external.after_step(position, velocity, i);
     }
   }
   // 3. Add the changes of the block.
@@ -178,11 +187,12 @@ class block_steps {
   /// calls forces.check(progress).
   /// Returns the number of grids that it launched itself.
   /// \throws cuda_error, and what `forces` throws
-  template <class Real, class Forces>
-  std::uint64_t take(const moving_bodies<Real>& all, Real dt, Forces& forces) {
+  template <class Real, class Forces, class External>
+  std::uint64_t take(const moving_bodies<Real>& all, Real dt, Forces& forces,
+                     const external_forces<Real, External>& external) {
     clear_progress(&state_.data()->forces, all.stream);
     step_clock clock(criterion_.levels);
-    change(all, dt, clock);
+    change(all, dt, clock, external);
     std::uint64_t grids = 1;
     while (!clock.at_end()) {
       const unsigned level = found_.counts.deepest();
@@ -191,7 +201,7 @@ class block_steps {
       forces.advance(dt / static_cast<Real>(1u << level),
                      active_bodies{levels_.data(), least, found_.counts.active(least)},
                      &state_.data()->forces);
-      change(all, dt, clock);
+      change(all, dt, clock, external);
       forces.check(found_.forces);
       ++grids;
     }
@@ -208,13 +218,14 @@ class block_steps {
 
  private:
   /// Ends and begins the steps of active bodies, and waits for the state.
-  template <class Real>
-  void change(const moving_bodies<Real>& all, Real dt, const step_clock& now) {
+  template <class Real, class External>
+  void change(const moving_bodies<Real>& all, Real dt, const step_clock& now,
+              const external_forces<Real, External>& external) {
     runtime::launch_each(
-        change_steps<Real>, all.bodies.n, all.stream, "changing the time steps", all,
+        change_steps<Real, External>, all.bodies.n, all.stream, "changing the time steps", all,
         levels_.data(), dt,
         step_change{now.least_active(), !now.at_begin(), !now.at_end(), criterion_},
-        &state_.data()->counts);
+        &state_.data()->counts, external.later(dt * now.fraction()));
     found_ = read_back(state_.data(), all.stream, "reading the state of the steps");
   }
 

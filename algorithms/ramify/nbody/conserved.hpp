@@ -8,8 +8,9 @@ namespace ramify {
 
 /// Sums over all bodies, in double, in the units of the input.
 struct nbody_conserved {
-  double kinetic;              ///< sum of m v^2 / 2
-  double potential;            ///< sum of m phi / 2
+  double kinetic;  ///< sum of m v^2 / 2
+  /// Sum of m phi / 2, and of m times the potential of the external field, if it has one.
+  double potential;
   double momentum[3];          ///< sum of m v
   double angular_momentum[3];  ///< sum of m x cross v, around the origin
 

@@ -11,22 +11,18 @@
 ///     v += a dt/2          kick
 ///
 /// The leapfrog is second order in dt, time-reversible and symplectic, so its energy error stays
-/// bounded (Hockney and Eastwood, 1981; Quinn et al., 1997).
+/// bounded (Hockney and Eastwood, 1981; Quinn et al., 1997). The accelerations by an External
+/// (external.cuh) are added in both kicks.
 
 #include <cstdint>
 #include <ramify/nbody/checks.cuh>
 #include <ramify/nbody/conserved.hpp>
+#include <ramify/nbody/external.cuh>
 #include <ramify/runtime/collectives.cuh>
 #include <ramify/runtime/grid_trace.cuh>
 #include <ramify/spatial_tree/geometry.cuh>
 
 namespace ramify::detail::nbody::inline RAMIFY_BUILD {
-
-/// Adds half of the change of a velocity in a step of dt.
-template <class Real>
-__device__ void kick_body(point<Real, 3>& velocity, const point<Real, 3>& acceleration, Real dt) {
-  for (int axis = 0; axis < 3; ++axis) velocity.x[axis] += acceleration.x[axis] * (dt / 2);
-}
 
 /// Adds the change of a position in a step of dt.
 template <class Real>
@@ -34,18 +30,12 @@ __device__ void drift_body(point<Real, 3>& position, const point<Real, 3>& veloc
   for (int axis = 0; axis < 3; ++axis) position.x[axis] += velocity.x[axis] * dt;
 }
 
-/// The progress of the steps of a simulation; initially zero. If the host must complete the forces
-/// of a step, the kick and the steps after it do nothing.
-struct step_progress {
-  std::uint32_t waits;    ///< 1 if the second kick of a step waits for the host
-  std::uint32_t skipped;  ///< steps that did nothing, such as later launches of a graph
-};
-
 /// The first kick and the drift of a step. One thread for each body.
-template <class Real>
+template <class Real, class External>
 __global__ void kick_and_drift(point<Real, 3>* positions, point<Real, 3>* velocities,
                                const point<Real, 3>* accelerations, std::uint32_t n, Real dt,
-                               step_progress* progress, trace_ticket trace) {
+                               step_progress* progress, trace_ticket trace,
+                               external_forces<Real, External> external) {
   const traced here(trace, __func__);
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
@@ -53,16 +43,17 @@ __global__ void kick_and_drift(point<Real, 3>* positions, point<Real, 3>* veloci
     if (i == 0) ++progress->skipped;
     return;
   }
-  kick_body(velocities[i], accelerations[i], dt);
+  external.begin_step(velocities[i], accelerations[i], positions[i], dt, i);
   drift_body(positions[i], velocities[i], dt);
 }
 
 /// The second kick of a step, with the accelerations at the new positions, if they are complete.
 /// One thread for each body.
-template <class Real>
+template <class Real, class External>
 __global__ void kick(point<Real, 3>* velocities, const point<Real, 3>* accelerations,
                      std::uint32_t n, Real dt, const gravity_progress* forces,
-                     step_progress* progress, trace_ticket trace) {
+                     step_progress* progress, trace_ticket trace, const point<Real, 3>* positions,
+                     external_forces<Real, External> external) {
   const traced here(trace, __func__);
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
@@ -71,7 +62,8 @@ __global__ void kick(point<Real, 3>* velocities, const point<Real, 3>* accelerat
     return;
   }
   if (progress->waits != 0) return;
-  kick_body(velocities[i], accelerations[i], dt);
+  external.end_step(velocities[i], accelerations[i], positions[i], dt, i);
+  external.after_step(positions[i], velocities[i], i);
 }
 
 /// Adds two sums, field by field.
@@ -93,10 +85,11 @@ inline constexpr int conserved_threads = RAMIFY_ON_CUDA ? 256 : 32;
 
 /// Writes one sum for each block. Each thread sums bodies in a grid-stride loop, in double for any
 /// Real. Each block sums the same bodies in the same order every time.
-template <class Real>
+template <class Real, class External>
 __global__ void sum_conserved(const point<Real, 3>* positions, const point<Real, 3>* velocities,
                               const Real* masses, const Real* potentials, std::uint32_t n,
-                              nbody_conserved* block_sums, trace_ticket trace) {
+                              nbody_conserved* block_sums, trace_ticket trace,
+                              external_forces<Real, External> external) {
   const traced here(trace, __func__);
   using reduce = block_reduce<nbody_conserved, conserved_threads>;
   __shared__ typename reduce::TempStorage storage;
@@ -109,6 +102,9 @@ __global__ void sum_conserved(const point<Real, 3>* positions, const point<Real,
     const double p[3] = {m * velocities[i].x[0], m * velocities[i].x[1], m * velocities[i].x[2]};
     nbody_conserved body{};
     body.potential = m * potentials[i] / 2;  // each pair is in two potentials
+    if constexpr (external.has_potential) {
+      body.potential += m * external.potential(positions[i], static_cast<std::uint32_t>(i));
+    }
     for (int axis = 0; axis < 3; ++axis) {
       const int next = (axis + 1) % 3;
       const int last = (axis + 2) % 3;

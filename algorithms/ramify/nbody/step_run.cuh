@@ -12,7 +12,7 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
-template <class Real>
+template <class Real, class External>
 class nbody_system;
 
 }  // namespace ramify::inline RAMIFY_BUILD
@@ -20,10 +20,10 @@ class nbody_system;
 namespace ramify::detail::nbody::inline RAMIFY_BUILD {
 
 /// A step of an nbody_system.
-template <class Real>
+template <class Real, class External>
 class step_run final : public started_run<nbody_report> {
  public:
-  step_run(run_setup& setup, nbody_system<Real>& system, Real dt)
+  step_run(run_setup& setup, nbody_system<Real, External>& system, Real dt)
       : started_run(setup), system_(&system), dt_(dt) {
     if (system.size() == 0) return;
     const phase_range range("nbody: start step");
@@ -46,7 +46,7 @@ class step_run final : public started_run<nbody_report> {
       if (found_->waits != 0) system_->clear_progress();
     }
     nbody_report report = forces_->get();
-    report.host_grids += 2;
+    report.host_grids += system_->grids_of_step;
     if (std::exchange(found_->waits, 0) != 0) {
       // 1. The forces are complete now: complete the step.
       system_->launch_kick(dt_, *forces_);
@@ -60,7 +60,7 @@ class step_run final : public started_run<nbody_report> {
     return report;
   }
 
-  nbody_system<Real>* system_;
+  nbody_system<Real, External>* system_;
   Real dt_;
   std::optional<gravity_run<Real>> forces_;  // empty if there are no bodies
   // Kept, because get() may be called again after it has thrown.

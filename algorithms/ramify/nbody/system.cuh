@@ -22,11 +22,12 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// Bodies that stay on the device and move under their own gravity. Move-only; a moved-from system
-/// has no bodies.
-template <class Real>
+/// Bodies that stay on the device and move under their own gravity, and under what an External adds
+/// to it (external.cuh). Move-only; a moved-from system has no bodies.
+template <class Real, class External = no_external>
 class nbody_system {
   using vector = point<Real, 3>;
+  static constexpr bool has_external = !std::is_same_v<External, no_external>;
 
  public:
   /// Copies n bodies from device, managed, pinned or ordinary host memory, and calculates their
@@ -36,12 +37,21 @@ class nbody_system {
   /// \throws std::invalid_argument naming an invalid option, array or body; std::length_error;
   ///         cuda_error; device_launch_error; unavailable
   nbody_system(const vector* positions, const vector* velocities, const Real* masses, std::size_t n,
-               const nbody_options& options, const environment& env = {})
+               const nbody_options& options, const environment& env = {}) requires(!has_external)
       : nbody_system(detail::run_setup("nbody_system", detail::by_get(env)), positions, velocities,
-                     masses, n, options, env) {}
+                     masses, n, {}, options, env) {}
   nbody_system(const vector* positions, const vector* velocities, const Real* masses, std::size_t n,
-               const environment& env = {})
+               const environment& env = {}) requires(!has_external)
       : nbody_system(positions, velocities, masses, n, nbody_options{}, env) {}
+
+  /// Copies n bodies, as above. `external` acts on them in each step; what it points to must be in
+  /// device memory, and outlive the system. The time of the system is 0.
+  /// \throws as above
+  nbody_system(const vector* positions, const vector* velocities, const Real* masses, std::size_t n,
+               const External& external, const nbody_options& options,
+               const environment& env = {}) requires(has_external)
+      : nbody_system(detail::run_setup("nbody_system", detail::by_get(env)), positions, velocities,
+                     masses, n, external, options, env) {}
 
   nbody_system(nbody_system&& other) noexcept : s_(std::exchange(other.s_, {})) {}
   nbody_system& operator=(nbody_system other) noexcept {
@@ -102,9 +112,9 @@ class nbody_system {
     if (size() == 0) return sum;
     const auto blocks = static_cast<unsigned>(std::min<std::size_t>((size() - 1) / 1024 + 1, 512));
     const device_buffer<nbody_conserved> block_sums(blocks, s_.stream);
-    check(launch(sum_conserved<Real>, {blocks, conserved_threads}, s_.stream, positions(),
+    check(launch(sum_conserved<Real, External>, {blocks, conserved_threads}, s_.stream, positions(),
                  velocities(), masses(), potentials(), static_cast<std::uint32_t>(size()),
-                 block_sums.data(), s_.recorder.ticket())
+                 block_sums.data(), s_.recorder.ticket(), external())
               .code(),
           "summing energies");
     ++s_.report.host_grids;
@@ -121,18 +131,25 @@ class nbody_system {
   // The arrays are in device memory, in the caller's order, and valid until the next step.
   [[nodiscard]] const vector* positions() const { return s_.positions.data(); }
   [[nodiscard]] const vector* velocities() const { return s_.velocities.data(); }
+  /// Kernels between steps may change the velocities.
+  [[nodiscard]] vector* velocities() { return s_.velocities.data(); }
   [[nodiscard]] const vector* accelerations() const { return s_.accelerations.data(); }
   [[nodiscard]] const Real* masses() const { return s_.masses.data(); }
   [[nodiscard]] const Real* potentials() const { return s_.potentials.data(); }
   [[nodiscard]] std::size_t size() const { return s_.positions.size(); }
   [[nodiscard]] cudaStream_t stream() const { return s_.stream; }
 
+  /// Returns the sum of all steps so far. Waits for the stream. \throws cuda_error
+  [[nodiscard]] double time() const requires(has_external) {
+    return read_back(s_.time.data(), s_.stream, "reading the time of a system");
+  }
+
   /// Returns the report: sums over all work so far, but nodes and route of the last force
   /// calculation.
   [[nodiscard]] const nbody_report& report() const { return s_.report; }
 
  private:
-  using run_of_step = detail::nbody::step_run<Real>;
+  using run_of_step = detail::nbody::step_run<Real, External>;
   friend run_of_step;
 
   /// All data members, so that one exchange moves them.
@@ -144,14 +161,16 @@ class nbody_system {
     device_buffer<vector> positions, velocities, accelerations;
     device_buffer<Real> masses, potentials;
     device_buffer<detail::nbody::step_progress> progress;
+    External external{};
+    device_buffer<double> time;             // only if there is an External
     detail::nbody::block_steps blocks;      // only if options.step_levels is larger than 1
     detail::nbody::kept_tree<Real> kept{};  // likewise
     nbody_report report{};
   };
 
   nbody_system(detail::run_setup&& setup, const vector* positions, const vector* velocities,
-               const Real* masses, std::size_t n, const nbody_options& options,
-               const environment& env)
+               const Real* masses, std::size_t n, const External& external,
+               const nbody_options& options, const environment& env)
       : s_{.options = detail::nbody::checked<Real>(options),
            .env = env,
            .stream = setup.stream,
@@ -162,12 +181,15 @@ class nbody_system {
            .masses = {n, setup.stream},
            .potentials = {n, setup.stream},
            .progress = {1, setup.stream},
+           .external = external,
+           .time = {has_external ? 1u : 0u, setup.stream},
            .blocks = options.step_levels > 1 ? detail::nbody::block_steps(n, options, setup.stream)
                                              : detail::nbody::block_steps()} {
     copy(s_.positions, positions, "nbody_system: positions");
     copy(s_.velocities, velocities, "nbody_system: velocities");
     copy(s_.masses, masses, "nbody_system: masses");
     clear_progress();
+    if (has_external) clear_memory(s_.time.data(), 1, s_.stream, "clearing the time of a system");
     build_forces(setup, {});
     if (n == 0) return;
     (void)checked_bounds(s_.velocities.data(), n, "nbody_system: velocities", setup.stream,
@@ -220,21 +242,45 @@ class nbody_system {
     detail::nbody::step_forces forces{
         s_.kept, all, s_.options, s_.recorder,
         [&](const detail::nbody::active_bodies& active) { build_forces(setup, active); }};
-    s_.report.host_grids += s_.blocks.take(all, dt, forces);
+    s_.report.host_grids += s_.blocks.take(all, dt, forces, external()) + advance_time(dt);
     forces.add_to(s_.report, s_.blocks.progress_of_refits());
     s_.report.bodies_on_level = s_.blocks.bodies_on_level();
   }
 
+  /// Number of grids of a step, besides those of its forces.
+  static constexpr unsigned grids_of_step = has_external ? 3 : 2;
+
+  [[nodiscard]] detail::nbody::external_forces<Real, External> external() const {
+    if constexpr (has_external) {
+      return {s_.external, s_.time.data(), masses()};
+    } else {
+      return {};
+    }
+  }
+
+  /// Puts the advance of the time by dt into the stream. Returns the number of grids.
+  unsigned advance_time(Real dt) {
+    if constexpr (has_external) {
+      check(launch(detail::nbody::advance_time<Real>, {1, 1}, s_.stream, s_.time.data(), dt,
+                   s_.progress.data(), s_.recorder.ticket())
+                .code(),
+            "advancing the time");
+    }
+    return has_external ? 1 : 0;
+  }
+
   void launch_drift(Real dt) {
-    detail::launch_each(detail::nbody::kick_and_drift<Real>, size(), s_.stream,
+    detail::launch_each(detail::nbody::kick_and_drift<Real, External>, size(), s_.stream,
                         "kicking and drifting", s_.positions.data(), s_.velocities.data(),
                         accelerations(), static_cast<std::uint32_t>(size()), dt, s_.progress.data(),
-                        s_.recorder.ticket());
+                        s_.recorder.ticket(), external());
+    (void)advance_time(dt);
   }
   void launch_kick(Real dt, const detail::nbody::gravity_run<Real>& forces) {
-    detail::launch_each(detail::nbody::kick<Real>, size(), s_.stream, "kicking",
+    detail::launch_each(detail::nbody::kick<Real, External>, size(), s_.stream, "kicking",
                         s_.velocities.data(), accelerations(), static_cast<std::uint32_t>(size()),
-                        dt, forces.progress(), s_.progress.data(), s_.recorder.ticket());
+                        dt, forces.progress(), s_.progress.data(), s_.recorder.ticket(),
+                        positions(), external());
   }
 
   /// Adds the report of a part of the work.

@@ -40,16 +40,19 @@ nbody_report gravity(std::span<const std::array<Real, 3>> positions, std::span<c
 template <nbody_real Real>
 nbody_simulation<Real>::nbody_simulation(std::span<const vector> positions,
                                          std::span<const vector> velocities,
-                                         std::span<const Real> masses, const nbody_options& options,
-                                         const environment& env) {
+                                         std::span<const Real> masses, const nbody_field* field,
+                                         const nbody_options& options, const environment& env) {
   validate(options);
+  if (field != nullptr) {
+    detail::nbody::validate_range<Real>(*field, options.gravitational_constant);
+  }
   validate(env);
   const detail::required_count bodies{"nbody_simulation", positions.size(), "bodies"};
   bodies.check(velocities.size(), "velocities");
   bodies.check(masses.size(), "masses");
   const nbody_report first = detail::facade::on_backend(env, [&](auto where) {
-    bodies_ =
-        detail::facade::make_nbody_on<where, Real>(positions, velocities, masses, options, env);
+    bodies_ = detail::facade::make_nbody_on<where, Real>(positions, velocities, masses, field,
+                                                         options, env);
     return bodies_->report();
   });
   bodies_->backend_reason = first.backend_reason;

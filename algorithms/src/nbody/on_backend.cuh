@@ -15,20 +15,28 @@ namespace ramify::detail::nbody::inline RAMIFY_BUILD {
 
 using spatial_tree::as_points;
 
-template <class Real>
+template <class Real, class External>
 class nbody_here final : public facade::nbody_on_backend<Real> {
   using vector = std::array<Real, 3>;
 
  public:
   nbody_here(std::span<const vector> positions, std::span<const vector> velocities,
-             std::span<const Real> masses, const nbody_options& options, const environment& env)
+             std::span<const Real> masses, [[maybe_unused]] const External& external,
+             const nbody_options& options, const environment& env)
       : env_(env), system_([&] {
           facade_call call(env);
           // For this call only: the system copies the bodies.
           const on_device x(as_points(positions), call, "positions");
           const on_device v(as_points(velocities), call, "velocities");
           const on_device m(masses, call, "masses");
-          nbody_system<Real> system(x.data(), v.data(), m.data(), positions.size(), options, env);
+          const std::size_t n = positions.size();
+          auto system = [&]() -> nbody_system<Real, External> {
+            if constexpr (std::is_same_v<External, no_external>) {
+              return {x.data(), v.data(), m.data(), n, options, env};
+            } else {
+              return {x.data(), v.data(), m.data(), n, external, options, env};
+            }
+          }();
           times_ += call.finish();
           return system;
         }()) {}
@@ -66,7 +74,7 @@ class nbody_here final : public facade::nbody_on_backend<Real> {
  private:
   environment env_;
   run_times times_;
-  nbody_system<Real> system_;
+  nbody_system<Real, External> system_;
 };
 
 }  // namespace ramify::detail::nbody::inline RAMIFY_BUILD
@@ -92,9 +100,16 @@ nbody_report gravity_on(const gravity_arrays<Real>& arrays, const nbody_options&
 template <build where, class Real>
 std::unique_ptr<nbody_on_backend<Real>> make_nbody_on(
     std::span<const std::array<Real, 3>> positions, std::span<const std::array<Real, 3>> velocities,
-    std::span<const Real> masses, const nbody_options& options, const environment& env) {
+    std::span<const Real> masses, const nbody_field* field, const nbody_options& options,
+    const environment& env) {
   static_assert(where == this_build);
-  return std::make_unique<nbody::nbody_here<Real>>(positions, velocities, masses, options, env);
+  const auto make = [&](const auto& external) -> std::unique_ptr<nbody_on_backend<Real>> {
+    using external_type = std::remove_cvref_t<decltype(external)>;
+    return std::make_unique<nbody::nbody_here<Real, external_type>>(positions, velocities, masses,
+                                                                    external, options, env);
+  };
+  if (field == nullptr) return make(no_external{});
+  return make(named_field<Real>(*field, options));
 }
 
 }  // namespace ramify::detail::facade
@@ -106,5 +121,5 @@ std::unique_ptr<nbody_on_backend<Real>> make_nbody_on(
                                                const environment&);                               \
   template std::unique_ptr<nbody_on_backend<Real>> make_nbody_on<this_build>(                     \
       std::span<const std::array<Real, 3>>, std::span<const std::array<Real, 3>>,                 \
-      std::span<const Real>, const nbody_options&, const environment&);                           \
+      std::span<const Real>, const nbody_field*, const nbody_options&, const environment&);       \
   }

@@ -22,10 +22,11 @@ template <build where, class Real>
 nbody_report gravity_on(const gravity_arrays<Real>& arrays, const nbody_options& options,
                         const environment& env);
 
-/// Returns the bodies of a new simulation on the backend `where`.
+/// Returns the bodies of a new simulation on the backend `where`, in `field` unless it is null.
 template <build where, class Real>
 std::unique_ptr<nbody_on_backend<Real>> make_nbody_on(
     std::span<const std::array<Real, 3>> positions, std::span<const std::array<Real, 3>> velocities,
-    std::span<const Real> masses, const nbody_options& options, const environment& env);
+    std::span<const Real> masses, const nbody_field* field, const nbody_options& options,
+    const environment& env);
 
 }  // namespace ramify::detail::facade
