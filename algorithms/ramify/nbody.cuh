@@ -6,6 +6,7 @@
 ///
 ///     barnes_hut<Real>   accelerations by Barnes and Hut's tree code
 ///     direct_gravity()   accelerations by the direct sum over all pairs
+///     find_collisions()  pairs of bodies that are closer than the sum of their radii
 ///     nbody_system<Real> bodies on the device that move under their own gravity
 ///     nbody_system<Real, External>   and in an external field, or with a callback between steps
 ///
@@ -94,6 +95,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <ramify/nbody/collisions.cuh>
 #include <ramify/nbody/external.cuh>
 #include <ramify/nbody/gravity_run.cuh>
 #include <ramify/nbody/system.cuh>

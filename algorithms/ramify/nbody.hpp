@@ -65,6 +65,18 @@ nbody_report gravity(std::span<const std::array<Real, 3>> positions, std::span<c
                      std::span<std::array<Real, 3>> accelerations, std::span<Real> potentials = {},
                      const environment& env = {});
 
+/// Finds the pairs of bodies whose distance is less than the sum of their radii, each once. Writes
+/// the first pairs.size() of them to `pairs`; the result has the number of all pairs.
+/// \param radii  one for each body, in the unit of the positions: 0, or finite with a square that
+///               is a normal Real
+/// \param env    its memory is empty or a resource
+/// \throws std::invalid_argument, also if sizes differ, naming an invalid body; unavailable,
+///         cuda_error, device_launch_error
+template <nbody_real Real>
+nbody_collisions find_collisions(std::span<const std::array<Real, 3>> positions,
+                                 std::span<const Real> radii, std::span<body_pair> pairs,
+                                 const environment& env = {});
+
 namespace detail::facade {
 
 /// The bodies of an nbody_simulation, on either backend. Its functions check no size.

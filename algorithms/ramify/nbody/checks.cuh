@@ -114,6 +114,17 @@ __global__ void find_invalid_body(device_arrays<Real> bodies, Real largest,
   }
 }
 
+/// Throws for a body with an invalid position. \throws std::invalid_argument naming the body
+template <class Real>
+[[noreturn]] void throw_invalid_position(std::uint32_t i, const point<Real, 3>& position,
+                                         const char* algorithm) {
+  std::ostringstream text;
+  text << algorithm << ": positions[" << i << "] is (" << position.x[0] << ", " << position.x[1]
+       << ", " << position.x[2] << "); coordinates must be finite and at most "
+       << largest_coordinate<Real>() << " in magnitude";
+  throw std::invalid_argument(text.str());
+}
+
 /// Throws if body `i` is an invalid body. Reads the body.
 /// \throws std::invalid_argument naming the body; cuda_error
 template <class Real>
@@ -122,15 +133,9 @@ void throw_if_invalid(std::uint32_t i, const device_arrays<Real>& arrays, const 
   if (i == no_invalid_body) return;
   const auto position = read_back(arrays.positions + i, stream, "reading an invalid body");
   const Real mass = read_back(arrays.masses + i, stream, "reading an invalid body");
+  if (std::isfinite(mass)) throw_invalid_position(i, position, algorithm);
   std::ostringstream text;
-  text << algorithm << ": ";
-  if (!std::isfinite(mass)) {
-    text << "masses[" << i << "] is " << mass << "; it must be finite";
-  } else {
-    text << "positions[" << i << "] is (" << position.x[0] << ", " << position.x[1] << ", "
-         << position.x[2] << "); coordinates must be finite and at most "
-         << largest_coordinate<Real>() << " in magnitude";
-  }
+  text << algorithm << ": masses[" << i << "] is " << mass << "; it must be finite";
   throw std::invalid_argument(text.str());
 }
 

@@ -159,6 +159,26 @@ struct nbody_report : run_report {
   std::vector<std::uint64_t> bodies_on_level;
 };
 
+/// Two bodies, by their indices in the caller's arrays.
+struct body_pair {
+  std::uint32_t first;
+  std::uint32_t second;  ///< larger than `first`
+};
+
+/// The result of a search for collisions.
+struct nbody_collisions : run_report {
+  std::uint64_t bodies = 0;
+  std::uint64_t collisions = 0;  ///< pairs that collide
+  std::uint64_t written = 0;     ///< of them; less than `collisions` if the list was too short
+};
+
+/// Writes one "name: value" line for each field.
+inline std::ostream& operator<<(std::ostream& out, const nbody_collisions& r) {
+  return out << "bodies: " << r.bodies << "\ncollisions: " << r.collisions
+             << "\nwritten: " << r.written << '\n'
+             << static_cast<const run_report&>(r);
+}
+
 /// Writes one "name: value" line for each field.
 inline std::ostream& operator<<(std::ostream& out, const nbody_report& r) {
   out << "method: " << to_string(r.method) << "\nbodies: " << r.bodies << "\nnodes: " << r.nodes

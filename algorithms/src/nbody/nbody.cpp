@@ -38,6 +38,23 @@ nbody_report gravity(std::span<const std::array<Real, 3>> positions, std::span<c
 }
 
 template <nbody_real Real>
+nbody_collisions find_collisions(std::span<const std::array<Real, 3>> positions,
+                                 std::span<const Real> radii, std::span<body_pair> pairs,
+                                 const environment& env) {
+  validate(env);
+  detail::required_count{"find_collisions", positions.size(), "bodies"}.check(radii.size(),
+                                                                              "radii");
+  detail::check_overlaps(
+      "find_collisions",
+      std::array{detail::input_array(positions.data(), positions.size(), "positions"),
+                 detail::input_array(radii.data(), radii.size(), "radii"),
+                 detail::output_array(pairs.data(), pairs.size(), "pairs")});
+  return detail::facade::on_backend(env, [&](auto where) {
+    return detail::facade::find_collisions_on<where, Real>(positions, radii, pairs, env);
+  });
+}
+
+template <nbody_real Real>
 nbody_simulation<Real>::nbody_simulation(std::span<const vector> positions,
                                          std::span<const vector> velocities,
                                          std::span<const Real> masses, const nbody_field* field,
@@ -81,6 +98,9 @@ void nbody_simulation<Real>::download(std::span<vector> positions, std::span<vec
   template nbody_report gravity(std::span<const std::array<Real, 3>>, std::span<const Real>, \
                                 std::span<std::array<Real, 3>>, std::span<Real>,             \
                                 const environment&);                                         \
+  template nbody_collisions find_collisions(std::span<const std::array<Real, 3>>,            \
+                                            std::span<const Real>, std::span<body_pair>,     \
+                                            const environment&);                             \
   template class nbody_simulation<Real>;
 RAMIFY_INSTANTIATE(float)
 RAMIFY_INSTANTIATE(double)

@@ -98,6 +98,20 @@ nbody_report gravity_on(const gravity_arrays<Real>& arrays, const nbody_options&
 }
 
 template <build where, class Real>
+nbody_collisions find_collisions_on(std::span<const std::array<Real, 3>> positions,
+                                    std::span<const Real> radii, std::span<body_pair> pairs,
+                                    const environment& env) {
+  static_assert(where == this_build);
+  facade_call call(env);
+  const on_device x(nbody::as_points(positions), call, "positions");
+  const on_device r(radii, call, "radii");
+  const on_device found(pairs, array_role::in_place, call, "pairs");
+  auto run = nbody::start_collisions<Real>(x.data(), {r.data(), 0}, positions.size(), found.data(),
+                                           pairs.size(), nullptr, detail::waiting(env));
+  return call.finish(run.get(), found);
+}
+
+template <build where, class Real>
 std::unique_ptr<nbody_on_backend<Real>> make_nbody_on(
     std::span<const std::array<Real, 3>> positions, std::span<const std::array<Real, 3>> velocities,
     std::span<const Real> masses, const nbody_field* field, const nbody_options& options,
@@ -119,6 +133,10 @@ std::unique_ptr<nbody_on_backend<Real>> make_nbody_on(
   namespace ramify::detail::facade {                                                              \
   template nbody_report gravity_on<this_build>(const gravity_arrays<Real>&, const nbody_options&, \
                                                const environment&);                               \
+  template nbody_collisions find_collisions_on<this_build>(std::span<const std::array<Real, 3>>,  \
+                                                           std::span<const Real>,                 \
+                                                           std::span<body_pair>,                  \
+                                                           const environment&);                   \
   template std::unique_ptr<nbody_on_backend<Real>> make_nbody_on<this_build>(                     \
       std::span<const std::array<Real, 3>>, std::span<const std::array<Real, 3>>,                 \
       std::span<const Real>, const nbody_field*, const nbody_options&, const environment&);       \

@@ -22,6 +22,12 @@ template <build where, class Real>
 nbody_report gravity_on(const gravity_arrays<Real>& arrays, const nbody_options& options,
                         const environment& env);
 
+/// Implements find_collisions() on the backend `where`.
+template <build where, class Real>
+nbody_collisions find_collisions_on(std::span<const std::array<Real, 3>> positions,
+                                    std::span<const Real> radii, std::span<body_pair> pairs,
+                                    const environment& env);
+
 /// Returns the bodies of a new simulation on the backend `where`, in `field` unless it is null.
 template <build where, class Real>
 std::unique_ptr<nbody_on_backend<Real>> make_nbody_on(
