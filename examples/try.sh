@@ -1,19 +1,21 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Compiles one file of kernels and runs it: on the GPU if there is one, else on the CPU executor.
+# Compiles a file of kernels, or several, and runs the program: on the GPU if there is one, else on
+# the CPU executor.
 #
-#   examples/try.sh [--cpu | --schedules] FILE.cu [ARGUMENT...]
+#   examples/try.sh [--cpu | --schedules] FILE.cu... [ARGUMENT...]
 #
 # With --schedules the program runs under 24 schedules of the CPU executor. A program that follows the
 # rules prints the same under each; else the first difference is shown, and the status is 1.
 #
+# The file may be plain CUDA, with kernel<<<...>>>(...) and without Ramify's headers.
 # The first use builds the CPU executor in build/try, unless build/dev has it already. RAMIFY_BUILD
 # names another build folder. The command lines are printed; they also work without this script.
 set -euo pipefail
 root=$(realpath "$(dirname "$(realpath "$0")")/..") # "$0" may be a link
 # shellcheck source=examples/executor.sh
 source "$root/examples/executor.sh"
-usage() { echo "usage: examples/try.sh [--cpu | --schedules] FILE.cu [ARGUMENT...]" >&2; exit 2; }
+usage() { echo "usage: examples/try.sh [--cpu | --schedules] FILE.cu... [ARGUMENT...]" >&2; exit 2; }
 
 on_gpu=no
 run=()
@@ -31,19 +33,22 @@ case $1 in
   *.cu) ;;
   *) echo "examples/try.sh: '$1' must end in .cu" >&2; exit 2 ;;
 esac
-[ -f "$1" ] || { echo "examples/try.sh: there is no file '$1'" >&2; exit 2; }
-if grep -q '^ *# *include *[<"]ramify/cluster/' "$1"; then
-  echo "examples/try.sh: '$1' includes ramify/cluster, which needs MPI: build it with CMake (see" \
-    "lesson 30 in examples/README.md)" >&2
-  exit 2
-fi
-source=$1
-shift
+sources=()
+while [[ ${1-} == *.cu ]]; do
+  [ -f "$1" ] || { echo "examples/try.sh: there is no file '$1'" >&2; exit 2; }
+  if grep -q '^ *# *include *[<"]ramify/cluster/' "$1"; then
+    echo "examples/try.sh: '$1' includes ramify/cluster, which needs MPI: build it with CMake (see" \
+      "lesson 30 in examples/README.md)" >&2
+    exit 2
+  fi
+  sources+=("$1")
+  shift
+done
 
 place=$root/build/try
 mkdir -p "$place"
-program=$(mktemp "$place/$(basename "$source" .cu).XXXXXX")
-trap 'rm -f "$program"' EXIT
+program=$(mktemp "$place/$(basename "${sources[0]}" .cu).XXXXXX")
+trap 'rm -f "$program" "$program".*ii' EXIT
 includes=(-I "$root/device_runtime" -I "$root/algorithms" -I "$root/examples/lessons")
 show_and_run() {
   echo "+ $*" >&2
@@ -79,14 +84,28 @@ compare_schedules() {
 nvcc=${CUDACXX:-nvcc}
 command -v "$nvcc" >/dev/null || nvcc=${CUDA_PATH:-/usr/local/cuda}/bin/nvcc
 if [ $on_gpu = yes ] && command -v "$nvcc" >/dev/null; then
-  show_and_run "$nvcc" -std=c++20 -arch=native -rdc=true "${includes[@]}" "$source" \
+  show_and_run "$nvcc" -std=c++20 -arch=native -rdc=true "${includes[@]}" "${sources[@]}" \
     -lcudadevrt -o "$program"
 else
   find_executor
   library=$build/device_runtime/libramify_runtime.a
   [ -f "$library" ] || { echo "examples/try.sh: there is no $library" >&2; exit 1; }
-  show_and_run "${CXX:-g++}" -std=c++20 -O1 -g "${includes[@]}" -x c++ "$source" -x none \
-    "$library" -lboost_context -rdynamic -o "$program"
+  # Plain CUDA is translated: kernel<<<...>>>(...), extern __shared__ and others.
+  plain=$root/examples/plain
+  if [ ! -x "$place/translate" ] ||
+    [ -n "$(find "$plain" -maxdepth 1 -name '*.?pp' -newer "$place/translate")" ]; then
+    "${CXX:-g++}" -std=c++20 -O1 "$plain/translate.cpp" -o "$program"
+    mv "$program" "$place/translate"
+  fi
+  translated=()
+  for source in "${sources[@]}"; do
+    translated+=("$program.${#translated[@]}.ii")
+    show_and_run "${CXX:-g++}" -std=c++20 -E "${includes[@]}" -I "$plain/include" \
+      -include "$plain/plain.hpp" -x c++ "$source" -o "$program.ii"
+    show_and_run "$place/translate" "$program.ii" "${translated[-1]}"
+  done
+  show_and_run "${CXX:-g++}" -std=c++20 -O1 -g -fno-strict-aliasing -x c++-cpp-output \
+    "${translated[@]}" -x none "$library" -lboost_context -rdynamic -o "$program"
 fi
 status=0
 "${run[@]}" "$program" "$@" || status=$?

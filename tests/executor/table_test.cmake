@@ -79,7 +79,6 @@ foreach(name IN LISTS calls)
 endforeach()
 string(APPEND source "namespace cg = cooperative_groups;\n"
        "void grid_barrier() { cg::this_grid().sync(); }\n"
-       "void converged() { cg::coalesced_threads(); }\n"
        "void wide() { (void)cg::tiled_partition<64>(cg::this_thread_block()).thread_rank(); }\n")
 file(MAKE_DIRECTORY ${WORK})
 file(WRITE ${WORK}/refused.cpp "${source}")
@@ -96,7 +95,6 @@ foreach(name IN LISTS calls)
   endif()
 endforeach()
 foreach(sentence IN ITEMS "blocks of a grid cannot wait for each other"
-                          "the lanes of a warp are never converged"
                           "a tile on the executor has 1, 2, 4, 8, 16 or 32 threads")
   string(FIND "${output}" "${sentence}" at)
   if(at EQUAL -1)

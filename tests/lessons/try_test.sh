@@ -21,6 +21,12 @@ expect() { # status, text of the output, arguments of try.sh...
 
 cp "$root/examples/template.cu" my.cu
 expect 0 '8 threads of children ran, 0 launches failed' --cpu my.cu
+expect 0 'Hello World!' --cpu "$root/tests/plain/hello.cu"
+echo '__global__ void k(int* p) { *p = 0; }' >two.cu
+echo '__global__ void k(int* p); int main() { k<<<1, 1>>>(); }' >one.cu
+expect 1 'one.cu:1: error: kernel k has 1 parameter, and this launch passes 0 arguments' --cpu one.cu two.cu
+echo '__global__ void k(int*); int main() { int i = 3; k<<<1, 1>>>(&i); return i; }' >one.cu
+expect 0 '' --cpu one.cu two.cu
 cat >arguments.cu <<'END'
 #include <cstdio>
 int main(int count, char** arguments) {

@@ -32,6 +32,7 @@ class thread_block {
   [[nodiscard]] dim3 group_index() const { return blockIdx; }
   [[nodiscard]] dim3 thread_index() const { return threadIdx; }
   [[nodiscard]] dim3 dim_threads() const { return blockDim; }
+  [[nodiscard]] dim3 group_dim() const { return blockDim; }
 };
 
 [[nodiscard]] inline thread_block this_thread_block() { return {}; }
@@ -59,8 +60,8 @@ class grid_group {
 
 [[nodiscard]] inline grid_group this_grid() { return {}; }
 
-/// `threads` consecutive lanes of a warp.
-template <unsigned threads>
+/// `threads` consecutive lanes of a warp. `Parent` is the partitioned group.
+template <unsigned threads, class Parent = thread_block>
 class thread_block_tile {
   static_assert(threads >= 1 && threads <= 32 && (threads & (threads - 1)) == 0,
                 "a tile on the executor has 1, 2, 4, 8, 16 or 32 threads");
@@ -118,6 +119,18 @@ template <unsigned threads>
 [[nodiscard]] thread_block_tile<threads> tiled_partition(const thread_block& /*block*/) {
   return {};
 }
+template <unsigned threads, unsigned of_threads, class Parent>
+[[nodiscard]] thread_block_tile<threads> tiled_partition(
+    const thread_block_tile<of_threads, Parent>& /*tile*/) {
+  static_assert(threads <= of_threads, "a tile has at most as many threads as the group");
+  return {};
+}
+
+/// Waits for all threads of the group.
+template <class Group>
+void sync(const Group& group, site s = site::current()) {
+  group.sync(s);
+}
 
 template <class T>
 struct plus {
@@ -134,8 +147,8 @@ struct greater {  ///< the maximum, as in CUDA
 
 /// Returns the reduction of the values of the tile to all its threads. `combine` must be
 /// associative and commutative.
-template <unsigned threads, class T, class Combine>
-T reduce(const thread_block_tile<threads>& tile, T value, Combine combine,
+template <unsigned threads, class Parent, class T, class Combine>
+T reduce(const thread_block_tile<threads, Parent>& tile, T value, Combine combine,
          site s = site::current()) {
   for (unsigned distance = threads / 2; distance > 0; distance /= 2) {
     value = combine(value, tile.shfl_xor(value, distance, s));
@@ -143,10 +156,65 @@ T reduce(const thread_block_tile<threads>& tile, T value, Combine combine,
   return value;
 }
 
-template <class... Groups>
-void coalesced_threads(const Groups&...) {
-  static_assert(sizeof...(Groups) == ~std::size_t{0},
-                "the lanes of a warp are never converged on the executor; use tiled_partition()");
+/// The lanes of a warp that called coalesced_threads() together, in the order of the lanes.
+class coalesced_group {
+ public:
+  explicit coalesced_group(unsigned mask) : mask_(mask) {}
+
+  void sync(site s = site::current()) const { __syncwarp(mask_, s); }
+  [[nodiscard]] unsigned thread_rank() const {
+    return static_cast<unsigned>(__popc(mask_ & ((1u << ramify::cpu::lane_index()) - 1)));
+  }
+  [[nodiscard]] unsigned num_threads() const { return static_cast<unsigned>(__popc(mask_)); }
+  [[nodiscard]] unsigned size() const { return num_threads(); }
+
+  template <class T>
+  T shfl(T value, unsigned source, site s = site::current()) const {
+    return __shfl_sync(mask_, value, lane_of(source % num_threads()), warpSize, s);
+  }
+  /// A thread without such a neighbor gets its own value.
+  template <class T>
+  T shfl_up(T value, unsigned delta, site s = site::current()) const {
+    const unsigned rank = thread_rank();
+    return shfl(value, rank < delta ? rank : rank - delta, s);
+  }
+  template <class T>
+  T shfl_down(T value, unsigned delta, site s = site::current()) const {
+    const unsigned rank = thread_rank();
+    return shfl(value, rank + delta >= num_threads() ? rank : rank + delta, s);
+  }
+  [[nodiscard]] int any(int predicate, site s = site::current()) const {
+    return __any_sync(mask_, predicate, s);
+  }
+  [[nodiscard]] int all(int predicate, site s = site::current()) const {
+    return __all_sync(mask_, predicate, s);
+  }
+  /// Returns the votes of the threads of the group, by their ranks.
+  [[nodiscard]] unsigned ballot(int predicate, site s = site::current()) const {
+    const unsigned votes = __ballot_sync(mask_, predicate, s);
+    unsigned of_ranks = 0;
+    for (unsigned rank = 0; rank < num_threads(); ++rank) {
+      of_ranks |= (votes >> lane_of(rank) & 1u) << rank;
+    }
+    return of_ranks;
+  }
+
+ private:
+  /// Returns the lane of the thread with this rank.
+  [[nodiscard]] int lane_of(unsigned rank) const {
+    unsigned lanes = mask_;
+    for (; rank > 0; --rank) lanes &= lanes - 1;
+    return __ffs(static_cast<int>(lanes)) - 1;
+  }
+
+  unsigned mask_;
+};
+
+/// Returns the group of the lanes of the warp that arrive here. On the executor these are all lanes
+/// that can arrive: it waits for the others to end, or to wait elsewhere. A GPU may return any
+/// group of lanes that contains the calling one.
+[[nodiscard]] inline coalesced_group coalesced_threads(site s = site::current()) {
+  return coalesced_group(ramify::cpu::converged_lanes(s));
 }
 
 }  // namespace cooperative_groups

@@ -146,6 +146,12 @@ struct launch_request {
 builtins::cudaError_t submit(const launch_request&, builtins::cudaStream_t,
                              std::initializer_list<launch_argument>);
 
+/// As submit(), and keeps an error for cudaGetLastError(): a launch by `<<<>>>`. If no call of the
+/// launching thread reads the error of a launch by a kernel, the error is printed when the run is
+/// complete.
+void submit_and_keep_error(const launch_request&, builtins::cudaStream_t,
+                           std::initializer_list<launch_argument>);
+
 /// Searches the arguments of a later launch as submit() does. Only a kernel calls it. \throws
 /// rule_violation
 void check_arguments(std::initializer_list<launch_argument>);
@@ -166,6 +172,10 @@ void wait_then_call(void (*work)(void* state), void* state, builtins::site);
 
 /// Waits for all threads of the calling thread's team, which has `threads` consecutive threads.
 void wait_for_team(unsigned threads, builtins::site);
+
+/// Waits until no other thread of the block can run. Returns the mask of the lanes of the calling
+/// warp that wait with it, at the same line.
+unsigned converged_lanes(builtins::site);
 
 /// The values that the lanes of a warp contribute to an exchange.
 struct warp_values {

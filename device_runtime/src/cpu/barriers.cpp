@@ -26,7 +26,11 @@ block::thread* block::next_thread() {
       runnable_.pop_back();
       return next;
     }
-    if (ended_ == threads_.size() || !release_barrier()) return nullptr;
+    if (!converging_.empty()) {
+      release_converging();
+    } else if (ended_ == threads_.size() || !release_barrier()) {
+      return nullptr;
+    }
   }
   return nullptr;
 }
@@ -78,6 +82,27 @@ int block::barrier(site s, int predicate, void (*work)(void*), void* state) {
   if (predicate != 0) ++votes_;
   wait("__syncthreads", s);
   return released_votes_;  // the next barrier needs this thread
+}
+
+unsigned block::converge(site s) {
+  if (run_->cancelled()) throw block_abandoned{};
+  converging_.push_back(running_);
+  wait("coalesced_threads", s);
+  return running_->converged;
+}
+
+/// Lets the threads in converge() continue, each with the lanes that wait at the same line.
+void block::release_converging() {
+  for (thread* const t : converging_) {
+    t->converged = 0;
+    for (const thread* const other : converging_) {
+      if (other->linear / 32 == t->linear / 32 && same_site(other->waits_at, t->waits_at)) {
+        t->converged |= 1u << other->linear % 32;
+      }
+    }
+  }
+  runnable_.assign(converging_.rbegin(), converging_.rend());
+  converging_.clear();
 }
 
 void block::team_barrier(unsigned threads, site s) {
@@ -171,6 +196,8 @@ const warp_values& block::exchange(unsigned mask, std::uint64_t value, const cha
 void wait_then_call(void (*work)(void*), void* state, site s) {
   static_cast<void>(block::current()->barrier(s, 0, work, state));
 }
+
+unsigned converged_lanes(site s) { return block::current()->converge(s); }
 
 void wait_for_team(unsigned threads, site s) { block::current()->team_barrier(threads, s); }
 

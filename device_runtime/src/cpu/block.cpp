@@ -174,6 +174,7 @@ void block::begin(grid_ptr g, std::uint64_t index) {
   runnable_.clear();
   for (thread& t : threads_ | std::views::reverse) runnable_.push_back(&t);
   at_barrier_.clear();
+  converging_.clear();
   different_barriers_ = false;
   votes_ = released_votes_ = 0;
   ended_ = 0;
@@ -231,6 +232,7 @@ void block::run_thread(thread& t, fiber& self) {
   threadIdx = t.index;
   t.on = &self;
   t.last_error = cudaSuccess;
+  t.failed_kernel = nullptr;
   set_default_floating_point_modes();
   try {
     grid_->request.thread(grid_->request.kernel, grid_->arguments.addresses());
@@ -238,8 +240,34 @@ void block::run_thread(thread& t, fiber& self) {
   } catch (...) {
     run_->fail(std::current_exception());
   }
+  if (t.failed_kernel != nullptr) [[unlikely]] {
+    report_unread_failure(t);
+  }
   t.on = nullptr;
   ++ended_;
+}
+
+void block::keep_failed_launch(const void* kernel, site written_at) {
+  thread& t = *running_;
+  if (t.failed_kernel != nullptr) report_unread_failure(t);
+  t.failed_kernel = kernel;
+  t.failed_at = written_at;
+}
+
+/// Reports the failed launch that a thread keeps.
+void block::report_unread_failure(const thread& t) {
+  std::size_t limit = 0;
+  std::string what = "kernel " + kernel_name(grid_->request.kernel) + ", " + where(t) +
+                     ", at depth " + std::to_string(grid_->depth) +
+                     " of the launch tree: the launch of " + kernel_name(t.failed_kernel) +
+                     " at line " + std::to_string(t.failed_at.line()) + " failed with " +
+                     cudaGetErrorName(t.last_error);
+  if (t.last_error == cudaErrorLaunchPendingCountExceeded &&
+      device::instance().limit(cudaLimitDevRuntimePendingLaunchCount, limit) == cudaSuccess) {
+    what += ": at most " + std::to_string(limit) +
+            " grids may be pending, and a grid is pending until its descendants are complete";
+  }
+  run_->add_unread_failure(what);
 }
 
 void block::scheduling_point() {

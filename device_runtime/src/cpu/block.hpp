@@ -78,6 +78,9 @@ class block {
   void team_barrier(unsigned threads, builtins::site);
   const warp_values& exchange(unsigned mask, std::uint64_t value, const char* builtin,
                               builtins::site);
+  /// Waits until no thread of the block can run without it. Returns the mask of the lanes of its
+  /// warp that wait with it at the same line.
+  unsigned converge(builtins::site);
   /// Lets the schedule switch to another block.
   void scheduling_point();
   [[nodiscard]] unsigned linear_thread() const { return running_->linear; }
@@ -85,6 +88,9 @@ class block {
   [[nodiscard]] std::uint64_t linear_index() const { return linear_index_; }
   [[nodiscard]] builtins::cudaStream_t null_stream();
   [[nodiscard]] builtins::cudaError_t& last_error() { return running_->last_error; }
+  /// Keeps a failed launch by `<<<>>>` until the running thread reads its last error.
+  void keep_failed_launch(const void* kernel, builtins::site written_at);
+  void error_was_read() { running_->failed_kernel = nullptr; }
 
   /// Throws if the bytes of an argument contain a pointer that a child must not get.
   void check_arguments(launch_arguments) const;
@@ -106,8 +112,11 @@ class block {
     unsigned linear = 0;
     builtins::uint3 index{};
     builtins::cudaError_t last_error = builtins::cudaSuccess;
-    const char* waits_in = nullptr;  // the built-in in which it waits; null: it does not wait
+    const void* failed_kernel = nullptr;  // of a launch by <<<>>> whose error was not read
+    builtins::site failed_at;             // of this launch
+    const char* waits_in = nullptr;       // the built-in in which it waits; null: it does not wait
     builtins::site waits_at;
+    unsigned converged = 0;  // the mask of the last converge()
   };
 
   // A rendezvous of the lanes in a mask. It can be reused when the last lane has left.
@@ -139,8 +148,10 @@ class block {
                                                   builtins::site) const;
   void wait(const char* builtin, builtins::site);
   [[nodiscard]] bool release_barrier();
+  void release_converging();
   [[nodiscard]] std::exception_ptr divergence() const;
   void unwind();
+  void report_unread_failure(const thread&);
   [[nodiscard]] std::string where(const thread&) const;
 
   static constinit inline thread_local block* current_ = nullptr;
@@ -151,6 +162,7 @@ class block {
   std::uint64_t linear_index_ = 0;
   std::vector<thread*> runnable_;  // the next one is at the back
   std::vector<thread*> at_barrier_;
+  std::vector<thread*> converging_;
   bool different_barriers_ = false;  // whether at_barrier_ has threads of several source locations
   int votes_ = 0;                    // of the threads at the barrier
   int released_votes_ = 0;           // of the previous barrier

@@ -2,6 +2,7 @@
 #include "device.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
@@ -16,15 +17,6 @@ namespace ramify::cpu {
 using namespace builtins;
 
 namespace {
-
-// The driver clamps the pending-launch limit to this value silently (read back on an H200).
-constexpr std::size_t max_pending_launches = 599'186;
-
-#if RAMIFY_ADDRESS_SANITIZER || RAMIFY_THREAD_SANITIZER
-constexpr std::size_t min_fiber_stack = std::size_t{512} << 10;
-#else
-constexpr std::size_t min_fiber_stack = std::size_t{128} << 10;
-#endif
 
 /// Bytes of dynamic shared memory that a kernel may use without allow_shared().
 constexpr std::size_t default_max_shared = std::size_t{48} << 10;
@@ -62,11 +54,26 @@ device::device()
       order_(config_.order),
       refuses_host_memory_(config_.refuse_host_memory) {}
 
+static std::mutex failures;  // guards the failures of all runs
+
 void run::fail(std::exception_ptr failure) {
-  static std::mutex first;
-  const std::lock_guard lock(first);
+  const std::lock_guard lock(failures);
   if (failure_ == nullptr) failure_ = std::move(failure);
   cancelled_.store(true, std::memory_order_release);
+}
+
+void run::add_unread_failure(const std::string& what) {
+  const std::lock_guard lock(failures);
+  if (++unread_failures_ == 1) first_unread_failure_ = what;
+}
+
+void run::print_unread_failures() const {
+  if (unread_failures_ == 0) return;
+  std::fprintf(
+      stderr,
+      "ramify, CPU executor: failed launches in kernels, whose error no cudaGetLastError() "
+      "read: %llu. The first: %s\n",
+      static_cast<unsigned long long>(unread_failures_), first_unread_failure_.c_str());
 }
 
 // ---- launches ----------------------------------------------------------------------------------
@@ -132,6 +139,7 @@ cudaError_t device::launch_from_host(const launch_request& request, launch_argum
   }
   root->owner = the_run.get();
   the_run->execute(root);
+  the_run->print_unread_failures();
   if (the_run->failure() == nullptr) return cudaSuccess;
 
   // Grids of the failed run never began: release their pool slots, streams and events.
@@ -269,115 +277,6 @@ void device::completed(grid_ptr g, std::vector<grid_ptr>& ready) {
     }
     g = parent;
   }
-}
-
-// ---- limits and memory -------------------------------------------------------------------------
-
-cudaError_t device::limit(cudaLimit which, std::size_t& value) const {
-  const std::lock_guard lock(mutex_);
-  switch (which) {
-    case cudaLimitStackSize: value = stack_limit_; return cudaSuccess;
-    case cudaLimitMallocHeapSize: value = heap_limit_; return cudaSuccess;
-    case cudaLimitDevRuntimePendingLaunchCount: value = pending_limit_; return cudaSuccess;
-    case cudaLimitDevRuntimeSyncDepth: break;
-  }
-  return cudaErrorUnsupportedLimit;
-}
-
-cudaError_t device::set_limit(cudaLimit which, std::size_t value) {
-  const std::lock_guard lock(mutex_);
-  switch (which) {
-    case cudaLimitStackSize: stack_limit_ = value; return cudaSuccess;
-    case cudaLimitMallocHeapSize: heap_limit_ = value; return cudaSuccess;
-    case cudaLimitDevRuntimePendingLaunchCount:
-      pending_limit_ = std::clamp<std::size_t>(value, 1, max_pending_launches);
-      return cudaSuccess;
-    case cudaLimitDevRuntimeSyncDepth: break;
-  }
-  return cudaErrorUnsupportedLimit;
-}
-
-std::size_t device::fiber_stack_bytes() const {
-  return std::max(min_fiber_stack, stack_limit_.load(std::memory_order_relaxed));
-}
-
-constexpr std::align_val_t device_alignment{256};
-
-void* device::allocate(std::size_t bytes, cudaMemoryType type) {
-  void* const allocated = ::operator new(bytes, device_alignment, std::nothrow);
-  if (allocated == nullptr) return nullptr;
-  const std::lock_guard lock(mutex_);
-  try {
-    allocations_[reinterpret_cast<std::uintptr_t>(allocated)] = {bytes, type};
-  } catch (const std::bad_alloc&) {
-    ::operator delete(allocated, device_alignment);
-    return nullptr;
-  }
-  return allocated;
-}
-
-bool device::release(void* memory) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (allocations_.erase(reinterpret_cast<std::uintptr_t>(memory)) == 0) return false;
-  }
-  ::operator delete(memory, device_alignment);
-  return true;
-}
-
-cudaMemoryType device::type_of(const void* address) const {
-  const auto number = reinterpret_cast<std::uintptr_t>(address);
-  const std::lock_guard lock(mutex_);
-  const auto next = allocations_.upper_bound(number);
-  if (next == allocations_.begin()) return cudaMemoryTypeUnregistered;
-  const auto& [begin, found] = *std::prev(next);
-  return number - begin < found.bytes ? found.type : cudaMemoryTypeUnregistered;
-}
-
-void device::reset() {
-  const std::lock_guard lock(mutex_);
-  for (const auto& [address, allocated] : allocations_) {
-    // NOLINTNEXTLINE(performance-no-int-to-ptr)
-    ::operator delete(reinterpret_cast<void*>(address), device_alignment);
-  }
-  for (const auto& [piece, bytes] : heap_pieces_) ::operator delete(piece);
-  allocations_.clear();
-  heap_pieces_.clear();
-  streams_.clear();
-  events_.clear();
-  shared_of_.clear();
-  heap_used_ = 0;
-  pending_limit_ = default_pending_limit;
-  heap_limit_ = default_heap_limit;
-  stack_limit_ = default_stack_limit;
-  if (config_.device_stays_failed && host_calls_ >= config_.failing_call) config_.failing_call = 0;
-  ++resets_;
-}
-
-// Each piece of the heap also takes this many bytes.
-constexpr std::size_t heap_overhead = alignof(std::max_align_t);
-
-void* device::heap_allocate(std::size_t bytes) {
-  const std::lock_guard lock(mutex_);
-  const std::size_t available = heap_limit_ - std::min(heap_used_, heap_limit_);
-  if (available < heap_overhead || bytes > available - heap_overhead) return nullptr;
-  void* const piece = ::operator new(bytes, std::nothrow);
-  try {
-    if (piece != nullptr) heap_pieces_[piece] = bytes + heap_overhead;
-  } catch (const std::bad_alloc&) {
-    ::operator delete(piece);
-    return nullptr;
-  }
-  if (piece != nullptr) heap_used_ += bytes + heap_overhead;
-  return piece;
-}
-
-void device::heap_free(void* memory) {
-  const std::lock_guard lock(mutex_);
-  const auto piece = heap_pieces_.extract(memory);
-  if (piece.empty()) return;  // null, or cudaDeviceReset() has freed it
-  heap_used_ -= piece.mapped();
-  ::operator delete(memory);
 }
 
 // ---- configuration -----------------------------------------------------------------------------

@@ -98,6 +98,8 @@ class device {
   [[nodiscard]] bool release(void*);
   [[nodiscard]] void* heap_allocate(std::size_t bytes);
   void heap_free(void*);
+  /// Returns whether `address` lies in memory from heap_allocate(). It searches the whole heap.
+  [[nodiscard]] bool in_heap(const void* address) const;
   /// Frees all memory, destroys all streams and events, and sets all limits to their defaults. Ends
   /// a lasting failure of the device. No kernel may run, and no other thread may use the device.
   void reset();

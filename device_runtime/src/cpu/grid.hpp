@@ -147,6 +147,11 @@ class run {
   [[nodiscard]] bool cancelled() const { return cancelled_.load(std::memory_order_acquire); }
   [[nodiscard]] std::exception_ptr failure() const { return failure_; }
 
+  /// Counts a failed launch by `<<<>>>` whose error no call has read. Keeps the first description.
+  void add_unread_failure(const std::string& what);
+  /// Prints the number of these launches, and the first description, to stderr.
+  void print_unread_failures() const;
+
   std::uint64_t slots_held = 0;  // of the launch pool; guarded by the device's mutex
 
  private:
@@ -155,6 +160,8 @@ class run {
   const bool is_random_;
   std::atomic<bool> cancelled_{false};
   std::exception_ptr failure_;
+  std::uint64_t unread_failures_ = 0;
+  std::string first_unread_failure_;
 };
 
 [[nodiscard]] std::unique_ptr<run> make_parallel_run(const executor_config&);

@@ -26,6 +26,11 @@ cudaError_t& last_error() {
   return here == nullptr ? of_host : here->last_error();
 }
 
+cudaError_t& read_last_error() {
+  if (block* const here = block::current()) here->error_was_read();
+  return last_error();
+}
+
 /// Keeps a failure for cudaGetLastError(). Returns `error`.
 cudaError_t keep(cudaError_t error) {
   if (error != cudaSuccess) last_error() = error;
@@ -40,8 +45,13 @@ cudaError_t begin_call() { return keep(device::instance().begin_call()); }
 void require_host(const char* call = __builtin_FUNCTION()) {
   block* const here = block::current();
   if (here == nullptr) return;
-  here->violate(rule::host_only_call,
-                "calls " + std::string(call) + "(), which nvcc does not compile in a kernel");
+  std::string what = "calls " + std::string(call) + "(), which nvcc does not compile in a kernel";
+  if (what.find("Synchronize") != what.npos) {
+    what +=
+        ": a kernel cannot wait for its children (CDP2); launch the work that needs their results "
+        "into cudaStreamTailLaunch";
+  }
+  here->violate(rule::host_only_call, what);
 }
 
 cudaError_t begin_host_call(const char* call = __builtin_FUNCTION()) {
@@ -79,6 +89,9 @@ cudaError_t release(void* memory) {
   return keep(device::instance().lasting_failure());
 }
 
+/// Returns whether an address is in the heap of kernels, which no call of the host can access.
+bool in_heap(const void* address) { return device::instance().in_heap(address); }
+
 /// An operation on memory, by the interface of call_kernel().
 using memory_operation = decltype(launch_request::thread);
 
@@ -112,6 +125,17 @@ cudaError_t status_of(Handle handle, const char* call = __builtin_FUNCTION()) {
 }
 
 }  // namespace
+
+void submit_and_keep_error(const launch_request& request, cudaStream_t stream,
+                           std::initializer_list<launch_argument> arguments) {
+  const cudaError_t earlier = last_error();  // a launch that succeeds does not clear it
+  const cudaError_t error = submit(request, stream, arguments);
+  last_error() = error == cudaSuccess ? earlier : error;
+  block* const here = block::current();
+  if (error != cudaSuccess && here != nullptr) {
+    here->keep_failed_launch(request.kernel, request.site);
+  }
+}
 
 namespace builtins {
 
@@ -154,8 +178,8 @@ const char* cudaGetErrorString(cudaError_t error) {
   return "unrecognized error code";
 }
 
-cudaError_t cudaGetLastError() { return std::exchange(last_error(), cudaSuccess); }
-cudaError_t cudaPeekAtLastError() { return last_error(); }
+cudaError_t cudaGetLastError() { return std::exchange(read_last_error(), cudaSuccess); }
+cudaError_t cudaPeekAtLastError() { return read_last_error(); }
 
 // ---- streams and events ----
 
@@ -256,12 +280,14 @@ cudaError_t cudaFreeAsync(void* memory, cudaStream_t) {
 
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind) {
   if (const cudaError_t failure = begin_host_call()) return failure;
+  if (in_heap(to) || in_heap(from)) return keep(cudaErrorInvalidValue);
   if (bytes != 0) std::memmove(to, from, bytes);
   return cudaSuccess;
 }
 
 cudaError_t cudaMemset(void* memory, int value, std::size_t bytes) {
   if (const cudaError_t failure = begin_host_call()) return failure;
+  if (in_heap(memory)) return keep(cudaErrorInvalidValue);
   if (bytes != 0) std::memset(memory, value, bytes);
   return cudaSuccess;
 }
@@ -269,6 +295,9 @@ cudaError_t cudaMemset(void* memory, int value, std::size_t bytes) {
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind,
                             cudaStream_t stream, site written_at) {
   if (bytes == 0) return cudaSuccess;
+  if (block::current() == nullptr && (in_heap(to) || in_heap(from))) {
+    return keep(cudaErrorInvalidValue);
+  }
   return keep(submit_memory_operation(
       [](const void*, const void* const* a) {
         std::memmove(value_of<void*>(a[0]), value_of<const void*>(a[1]),

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// The translator prints it with the line of the #include.
+ramify_refused "tensor cores"
