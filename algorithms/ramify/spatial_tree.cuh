@@ -231,17 +231,17 @@ spatial_tree<Real, dim>::spatial_tree(const point<Real, dim>* points, const Coun
 /// \param n        a number, or a device_count
 /// \param env      as for the constructor
 /// \throws std::invalid_argument, std::length_error, unavailable, cuda_error, device_launch_error
-template <class T>
-auto spatial_tree_of(const T* objects, const detail::element_count& n,
-                     const spatial_tree_options& options, const environment& env = {}) {
+template <class T, detail::spatial_tree::number_of_points Count>
+auto spatial_tree_of(const T* objects, const Count& n, const spatial_tree_options& options,
+                     const environment& env = {}) {
   const auto stream = env.stream.as<cudaStream_t>();
-  const device_buffer<position_of<T>> positions(n.upper_bound, stream);
-  copy_positions(objects, n, positions.data(), stream);
+  const detail::element_count count(static_cast<detail::spatial_tree::number_type<Count>>(n));
+  const device_buffer<position_of<T>> positions(count.upper_bound, stream);
+  copy_positions(objects, count, positions.data(), stream);
   return spatial_tree(static_cast<const position_of<T>*>(positions.data()), n, options, env);
 }
-template <class T>
-auto spatial_tree_of(const T* objects, const detail::element_count& n,
-                     const environment& env = {}) {
+template <class T, detail::spatial_tree::number_of_points Count>
+auto spatial_tree_of(const T* objects, const Count& n, const environment& env = {}) {
   return spatial_tree_of(objects, n, spatial_tree_options{}, env);
 }
 

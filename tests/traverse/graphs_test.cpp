@@ -20,27 +20,10 @@
 namespace data = boost::unit_test::data;
 using namespace tests;
 using ramify::flat_loop;
-using ramify::granularity;
 using ramify::route;
 using ramify::traverse_report;
 using ramify::traverse_strategy;
 using enum numbered_tree::shape;
-
-namespace {
-
-/// Returns a setting for each strategy and granularity on a route.
-std::vector<traverse_setting> all_settings(route taken) {
-  std::vector<traverse_setting> all{{.env = {.route = taken}}};
-  for (const auto grain : {granularity::per_task, granularity::per_block, granularity::per_grid}) {
-    all.push_back({.options = {.capacity = 1 << 18,
-                               .strategy = traverse_strategy::task_per_node,
-                               .launches = {grain, 0, 2}},
-                   .env = {.route = taken}});
-  }
-  return all;
-}
-
-}  // namespace
 
 BOOST_AUTO_TEST_SUITE(traverse)
 

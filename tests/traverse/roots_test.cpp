@@ -21,10 +21,8 @@
 namespace data = boost::unit_test::data;
 using namespace tests;
 using ramify::device_count;
-using ramify::granularity;
 using ramify::route;
 using ramify::traverse_report;
-using ramify::traverse_strategy;
 using ramify::tree_roots;
 using enum numbered_tree::shape;
 
@@ -56,19 +54,6 @@ struct end_at_level {
 struct maximum {
   __device__ unsigned operator()(unsigned a, unsigned b) const { return a < b ? b : a; }
 };
-
-/// Returns a setting for each strategy and granularity.
-std::vector<traverse_setting> all_settings(route taken, std::size_t pending_launches = 0) {
-  const ramify::environment env{.route = taken, .pending_launches = pending_launches};
-  std::vector<traverse_setting> all{{.env = env}};
-  for (const auto grain : {granularity::per_task, granularity::per_block, granularity::per_grid}) {
-    all.push_back({.options = {.capacity = 50'000,
-                               .strategy = traverse_strategy::task_per_node,
-                               .launches = {grain, 0, 2}},
-                   .env = env});
-  }
-  return all;
-}
 
 /// Traverses from several roots, and checks the number of visits of each node.
 void expect_visits(const numbered_tree& tree, const tree_roots<unsigned>& roots,

@@ -109,6 +109,19 @@ struct traverse_setting {
   environment env{};
 };
 
+/// Returns a setting for each strategy and granularity.
+inline std::vector<traverse_setting> all_settings(route taken, std::size_t pending_launches = 0) {
+  const environment env{.route = taken, .pending_launches = pending_launches};
+  std::vector<traverse_setting> all{{.env = env}};
+  for (const auto grain : {granularity::per_task, granularity::per_block, granularity::per_grid}) {
+    all.push_back({.options = {.capacity = 1 << 18,
+                               .strategy = traverse_strategy::task_per_node,
+                               .launches = {grain, 0, 2}},
+                   .env = env});
+  }
+  return all;
+}
+
 /// Traverses a tree and sets `visits` to the number of visits of each node. If the reduction is not
 /// the number of nodes, `visits` is empty.
 template <class Tree = numbered_tree>
