@@ -53,7 +53,7 @@ struct collision_memory {
 /// A search for collisions.
 template <class Real>
 class collision_run final : public started_run<nbody_collisions> {
-  using tree_build = spatial_tree::build_run<Real, 3>;
+  using tree_build = spatial_tree::build_over<Real, 3>;
 
  public:
   /// Puts the search into the stream. \throws std::invalid_argument; cuda_error; unavailable
