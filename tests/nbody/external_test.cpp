@@ -47,8 +47,8 @@ __global__ void turn_back(const vec* x, vec* v, unsigned n) {
 }
 
 /// A cloud that crosses the wall.
-struct moving_cloud {
-  explicit moving_cloud(std::size_t n) : x(n), v(n), m(n, 1.0 / double(n)) {
+struct falling_cloud {
+  explicit falling_cloud(std::size_t n) : x(n), v(n), m(n, 1.0 / double(n)) {
     numbers random(5);
     for (std::size_t i = 0; i < n; ++i) {
       for (double& c : x[i].x) c = random.next();
@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(a_drag_is_of_second_order_and_a_pulse_is_exact) {
 
 BOOST_AUTO_TEST_CASE(a_callback_runs_once_after_each_step_as_a_kernel_between_steps_would) {
   const std::size_t n = 300;
-  const moving_cloud c(n);
+  const falling_cloud c(n);
   const nbody_options options{.softening = 0.1};
   nbody_system<double> by_kernel(c.x.data(), c.v.data(), c.m.data(), n, options);
   for (int i = 0; i < 8; ++i) {
@@ -186,7 +186,7 @@ BOOST_AUTO_TEST_CASE(a_callback_runs_once_after_each_step_as_a_kernel_between_st
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::on_the_executor))
 BOOST_AUTO_TEST_CASE(a_callback_runs_once_if_the_host_completes_a_step) {
   const std::size_t n = bodies_of_deep_tree;
-  const moving_cloud c(n);
+  const falling_cloud c(n);
   const nbody_options options{.theta = 1, .softening = 0.1};
   unsigned interrupted = 0;
   std::vector<vec> expected;
@@ -212,7 +212,7 @@ BOOST_AUTO_TEST_CASE(a_callback_runs_once_if_the_host_completes_a_step) {
 }
 
 BOOST_AUTO_TEST_CASE(block_steps_on_one_level_have_the_bits_of_steps_without_levels) {
-  const moving_cloud c(60);
+  const falling_cloud c(60);
   const named_field<double> trap(
       {.uniform = {0.1, 0, 0}, .stiffness = 2, .point_mass = 0.5, .core_radius = 0.3});
   nbody_options options{.softening = 0.1};

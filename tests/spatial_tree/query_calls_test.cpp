@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(points_of_the_callers_type) {
   for (const auto& [x, y, z] : points) particles.push_back({1, z, 1, x, y});
   const auto on_device = tests::upload(particles);
   const auto expected = tests::build_tree<float, 3>(points, tests::many_grids());
-  const auto build = [&](const ramify::detail::element_count& count) {
+  const auto build = [&](const auto& count) {
     return tests::download_tree(
         ramify::spatial_tree_of(on_device.data(), count, tests::many_grids()));
   };
