@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// query_call: the host's launches of a call over many queries. query_run.cuh has the runs that calls
-/// return.
+/// query_call: the host's launches of a call over many queries. query_run.cuh has the runs that
+/// calls return.
 
 #include <cstddef>
 #include <cstdint>
