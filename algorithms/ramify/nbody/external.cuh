@@ -43,6 +43,7 @@
 
 #include <cmath>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <ramify/nbody/config.hpp>
 #include <ramify/nbody/field.hpp>
@@ -69,7 +70,7 @@ class named_field {
     stiffness_ = static_cast<Real>(of.stiffness);
     attraction_ = static_cast<Real>(options.gravitational_constant * of.point_mass);
     core2_ = static_cast<Real>(of.core_radius * of.core_radius);
-    for (int axis = 0; axis < 3; ++axis) {
+    for (std::size_t axis = 0; axis < 3; ++axis) {
       center_.x[axis] = static_cast<Real>(of.center[axis]);
       uniform_.x[axis] = static_cast<Real>(of.uniform[axis]);
     }
