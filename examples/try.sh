@@ -92,16 +92,16 @@ else
   [ -f "$library" ] || { echo "examples/try.sh: there is no $library" >&2; exit 1; }
   # Plain CUDA is translated: kernel<<<...>>>(...), extern __shared__ and others.
   plain=$root/examples/plain
-  if [ ! -x "$place/translate" ] ||
-    [ -n "$(find "$plain" -maxdepth 1 -name '*.?pp' -newer "$place/translate")" ]; then
-    "${CXX:-g++}" -std=c++20 -O1 "$plain/translate.cpp" -o "$program"
-    mv "$program" "$place/translate"
-  fi
   translated=()
   for source in "${sources[@]}"; do
     translated+=("$program.${#translated[@]}.ii")
     show_and_run "${CXX:-g++}" -std=c++20 -E "${includes[@]}" -I "$plain/include" \
       -include "$plain/plain.hpp" -x c++ "$source" -o "$program.ii"
+    if [ ! -x "$place/translate" ] ||
+      [ -n "$(find "$plain" -maxdepth 1 -name '*.?pp' -newer "$place/translate")" ]; then
+      "${CXX:-g++}" -std=c++20 -O1 "$plain/translate.cpp" -o "$program"
+      mv "$program" "$place/translate"
+    fi
     show_and_run "$place/translate" "$program.ii" "${translated[-1]}"
   done
   show_and_run "${CXX:-g++}" -std=c++20 -O1 -g -fno-strict-aliasing -x c++-cpp-output \

@@ -5,6 +5,7 @@
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 #include <numeric>
+#include <ramify/cpu/cooperative_groups.hpp>
 #include <ramify/cpu/executor.hpp>
 #include <ramify/runtime/launch.cuh>
 #include <ramify/runtime/shared.cuh>
@@ -42,6 +43,19 @@ __global__ void reverse_without_barrier(int* data) {
 
 __global__ void count_zeros_in_shared_memory(int* zeros) {
   if (dynamic_shared<int>() == 0) atomicAdd(zeros, 1);
+}
+
+// The lanes of each warp but every fifth form two groups, which run different code.
+__global__ void coalesced(unsigned* out) {
+  const unsigned lane = threadIdx.x % 32;
+  if (lane % 5 == 0) return;
+  const bool is_even = lane % 2 == 0;
+  const auto group =
+      is_even ? cooperative_groups::coalesced_threads() : cooperative_groups::coalesced_threads();
+  const unsigned last = group.shfl(lane, group.size() - 1);
+  const unsigned before = group.shfl_up(lane, 1);
+  group.sync();
+  out[threadIdx.x] = group.size() + 100 * group.thread_rank() + 10000 * last + 1000000 * before;
 }
 
 __global__ void warp_functions(unsigned* out) {
@@ -267,6 +281,26 @@ BOOST_AUTO_TEST_CASE(the_type_of_memory_is_that_of_its_allocation) {
 
 BOOST_AUTO_TEST_CASE(classes_of_numbers_need_no_namespace) {
   BOOST_TEST((isfinite(1.0f) && !isfinite(INFINITY) && isinf(-INFINITY) && isnan(double(NAN))));
+}
+
+BOOST_DATA_TEST_CASE(coalesced_threads_are_the_lanes_that_can_arrive,
+                     data::make(tests::main_schedules), order) {
+  const cpu::scoped_executor_config with(cpu::parse_executor_config(order));
+  std::vector<unsigned> out(50);
+  check(launch(builtin_kernels::coalesced, {1, 50}, nullptr, out.data()).code(), "coalesced");
+  for (unsigned t = 0; t < 50; ++t) {
+    std::vector<unsigned> lanes;  // of the group of t
+    unsigned rank = 0;
+    for (unsigned other = t / 32 * 32; other < std::min(50u, t / 32 * 32 + 32); ++other) {
+      const unsigned lane = other % 32;
+      if (lane % 5 == 0 || lane % 2 != t % 32 % 2) continue;
+      if (other == t) rank = unsigned(lanes.size());
+      lanes.push_back(lane);
+    }
+    const unsigned expected = unsigned(lanes.size()) + 100 * rank + 10000 * lanes.back() +
+                              1000000 * lanes[rank - (rank > 0)];
+    BOOST_TEST(out[t] == (t % 32 % 5 == 0 ? 0 : expected));
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -47,6 +47,29 @@ sed -n 's,^.*compiler_errors\.cu:\([0-9]*\):.* error: .*,\1,p' messages | sort -
 grep -n '// error' "$here/compiler_errors.cu" | cut -d : -f 1 >wanted
 diff wanted printed || fail "errors in other lines of compiler_errors.cu: $(cat messages)"
 
+# A launch() with too few arguments is one error, and its sentence.
+cat >count.cpp <<'END'
+#include <ramify/runtime/launch.cuh>
+#include <ramify/runtime/stream.cuh>
+__global__ void kernel(int*, int) {}
+void run(int* p) { (void)ramify::launch(kernel, {1, 1}, nullptr, p).code(); }
+END
+! "$cxx" -std=c++20 -fsyntax-only -I "$root/device_runtime" count.cpp 2>messages ||
+  fail 'a launch() with too few arguments was compiled'
+grep -q 'launch() passes another number of arguments than the kernel has parameters' messages ||
+  fail "$(cat messages)"
+[ "$(grep -c 'error: ' messages)" = 1 ] || fail "several errors: $(cat messages)"
+
+# The third number of the launch is missing.
+sed 's/, 32 \* sizeof(int)>>>/>>>/' "$here/shared_overrun.cu" >no_shared.cu
+preprocess no_shared.cu no_shared.ii
+"$translate" no_shared.ii no_shared.0.ii
+"$cxx" -std=c++20 -x c++-cpp-output no_shared.0.ii -x none "$library" -lboost_context -rdynamic \
+  -o no_shared
+! ./no_shared 2>messages || fail 'an access without dynamic shared memory'
+grep -qF 'the launch requested 0 bytes, the third number of a launch' messages ||
+  fail "$(cat messages)"
+
 # Sources that end too early, or are no C++, are translated or refused, and nothing else.
 hostile=('' 'k<<<' 'k<<<1,1>>>' 'k<<<1,1>>>(' '<<<' '>>>' '>>>(' '__global__' '__shared__' 'x>>>(3)'
   '__global__ void k(' '__global__ void k() {' 'extern __shared__' 'extern __shared__ int x[];'

@@ -117,6 +117,7 @@ enum class rule {
   ignored_launch_failure,  ///< a launch failed and the program did not read its status
   host_only_call,          ///< a kernel called a function of the CUDA runtime for the host
   endless_recursion,       ///< a launch exceeded executor_config.max_depth
+  shared_overrun,          ///< a block wrote after its dynamic shared memory
 };
 [[nodiscard]] std::string_view to_string(rule);
 

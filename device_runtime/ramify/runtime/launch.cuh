@@ -230,7 +230,11 @@ __host__ __device__ launch_status launch(void (*kernel)(Parameters...), const la
                                          cudaStream_t stream, Arguments&&... arguments) {
   static_assert((std::is_trivially_copyable_v<Parameters> && ...),
                 "kernel arguments are copied bit by bit");
-  if constexpr (trace_available && (detail::has_ticket<Parameters> || ...)) {
+  static_assert(sizeof...(Arguments) == sizeof...(Parameters),
+                "launch() passes another number of arguments than the kernel has parameters");
+  if constexpr (sizeof...(Arguments) != sizeof...(Parameters)) {
+    __builtin_unreachable();  // the assertion is the only message
+  } else if constexpr (trace_available && (detail::has_ticket<Parameters> || ...)) {
     const trace_ticket ours = detail::ticket_among<Parameters...>(arguments...);
     const detail::launch_facts facts{{shape.grid.x, shape.grid.y, shape.grid.z},
                                      {shape.block.x, shape.block.y, shape.block.z},

@@ -49,18 +49,6 @@ void prepare_thread() {
   resources = made.release();
 }
 
-// CUDA does not define the initial contents of shared memory, so this value fills it instead of 0.
-constexpr int shared_fill = 0xA5;
-
-std::byte* allocate_shared(std::size_t bytes) {
-  if (bytes == 0) return nullptr;
-  // Not aligned_alloc: it requires a multiple of the alignment, which would hide short overruns.
-  void* memory = nullptr;
-  if (posix_memalign(&memory, 128, bytes) != 0) throw std::bad_alloc();
-  std::memset(memory, shared_fill, bytes);
-  return static_cast<std::byte*>(memory);
-}
-
 // `__shared__` variables are thread-local. Returns the calling thread's thread-local storage in all
 // modules of the process.
 using byte_range = std::span<const std::byte>;
@@ -168,9 +156,8 @@ void block::begin(grid_ptr g, std::uint64_t index) {
   const launch_request& request = g->request;
   make_threads(request.block);
   fibers_.set_stack_bytes(device::instance().fiber_stack_bytes());
-  dynamic_shared_ = {allocate_shared(request.dynamic_shared),
-                     [](std::byte* memory) { std::free(memory); }};
-  running_shared = {dynamic_shared_.get(), request.dynamic_shared};
+  shared_.begin(request.dynamic_shared);
+  running_shared = {shared_.data(), request.dynamic_shared};
   runnable_.clear();
   for (thread& t : threads_ | std::views::reverse) runnable_.push_back(&t);
   at_barrier_.clear();
@@ -199,7 +186,7 @@ void block::end() noexcept {
     }
   }
   running_shared = {};
-  dynamic_shared_ = nullptr;
+  shared_.end();
   grid_ = nullptr;
 }
 
@@ -209,10 +196,12 @@ void block::execute(grid_ptr g, std::uint64_t index) {
     execution_context& first = context_of(next_thread());
     if (&first != &thread_stack_) thread_stack_.switch_to(first);
     if (ended_ < threads_.size() && !run_->cancelled()) run_->fail(divergence());
+    if (!run_->cancelled() && shared_.overrun()) run_->fail(shared_overrun());
   } catch (...) {
     run_->fail(std::current_exception());
   }
   if (run_->cancelled()) unwind();
+  if (launch_failed_) report_unread_failures();
   end();
 }
 
@@ -232,16 +221,12 @@ void block::run_thread(thread& t, fiber& self) {
   threadIdx = t.index;
   t.on = &self;
   t.last_error = cudaSuccess;
-  t.failed_kernel = nullptr;
   set_default_floating_point_modes();
   try {
     grid_->request.thread(grid_->request.kernel, grid_->arguments.addresses());
   } catch (const block_abandoned&) {
   } catch (...) {
     run_->fail(std::current_exception());
-  }
-  if (t.failed_kernel != nullptr) [[unlikely]] {
-    report_unread_failure(t);
   }
   t.on = nullptr;
   ++ended_;
@@ -250,11 +235,20 @@ void block::run_thread(thread& t, fiber& self) {
 void block::keep_failed_launch(const void* kernel, site written_at) {
   thread& t = *running_;
   if (t.failed_kernel != nullptr) report_unread_failure(t);
+  launch_failed_ = true;
   t.failed_kernel = kernel;
   t.failed_at = written_at;
 }
 
-/// Reports the failed launch that a thread keeps.
+/// Reports the failed launches that the threads keep, when all threads have ended.
+void block::report_unread_failures() {
+  for (thread& t : threads_) {
+    if (t.failed_kernel != nullptr) report_unread_failure(t);
+    t.failed_kernel = nullptr;
+  }
+  launch_failed_ = false;
+}
+
 void block::report_unread_failure(const thread& t) {
   std::size_t limit = 0;
   std::string what = "kernel " + kernel_name(grid_->request.kernel) + ", " + where(t) +
@@ -309,6 +303,15 @@ std::exception_ptr block::divergence() const {
       rule::divergent_barrier, kernel_name(grid_->request.kernel), where(*culprit), message));
 }
 
+std::exception_ptr block::shared_overrun() const {
+  const launch_request& request = grid_->request;
+  return std::make_exception_ptr(rule_violation(
+      rule::shared_overrun, kernel_name(request.kernel),
+      "block " + to_text(unravel(linear_index_, request.grid)),
+      "writes after the dynamic shared memory, which has " +
+          std::to_string(request.dynamic_shared) + " bytes: the third number of the launch"));
+}
+
 void block::unwind() {
   for (thread& t : threads_) {
     if (t.on == nullptr) continue;
@@ -328,7 +331,7 @@ void block::violate(rule broken, const std::string& what) const {
 
 void block::check_arguments(launch_arguments arguments) const {
   std::vector<byte_range> shared = thread_local_storage();
-  shared.emplace_back(dynamic_shared_.get(), grid_->request.dynamic_shared);
+  shared.emplace_back(shared_.data(), grid_->request.dynamic_shared);
   const argument_copies copies(arguments);
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     void* const copy = copies.addresses()[i];

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "block_memory.hpp"
 #include "fiber.hpp"
 #include "grid.hpp"
 
@@ -100,6 +101,11 @@ class block {
   [[nodiscard]] bool is_stack_overflow(const void* address) const {
     return running_ != nullptr && running_->on != nullptr && running_->on->guards(address);
   }
+  /// Returns whether `address` lies after the block's dynamic shared memory. A signal handler calls
+  /// it.
+  [[nodiscard]] bool is_shared_overrun(const void* address) const {
+    return shared_.guards(address);
+  }
   /// Returns the size of the running thread's stack.
   [[nodiscard]] std::size_t stack_bytes() const { return running_->on->stack_bytes(); }
 
@@ -150,8 +156,10 @@ class block {
   [[nodiscard]] bool release_barrier();
   void release_converging();
   [[nodiscard]] std::exception_ptr divergence() const;
+  [[nodiscard]] std::exception_ptr shared_overrun() const;
   void unwind();
   void report_unread_failure(const thread&);
+  void report_unread_failures();
   [[nodiscard]] std::string where(const thread&) const;
 
   static constinit inline thread_local block* current_ = nullptr;
@@ -167,12 +175,13 @@ class block {
   int votes_ = 0;                    // of the threads at the barrier
   int released_votes_ = 0;           // of the previous barrier
   std::size_t ended_ = 0;
+  bool launch_failed_ = false;  // whether a thread called keep_failed_launch()
   thread* running_ = nullptr;
   thread* starting_ = nullptr;  // the thread that an idle fiber runs first
-  std::unique_ptr<std::byte[], void (*)(std::byte*)> dynamic_shared_{nullptr, nullptr};
   builtins::cudaStream_t null_stream_ = nullptr;
 
   // Reused by the next block.
+  block_memory shared_;
   std::vector<thread> threads_;
   builtins::dim3 shape_{0, 0, 0};                      // of threads_
   std::vector<std::vector<thread*>> at_team_barrier_;  // of each team

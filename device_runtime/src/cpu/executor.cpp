@@ -84,10 +84,10 @@ std::uint64_t resets() { return device::instance().resets(); }
 std::uint64_t live_objects() { return device::instance().live_objects(); }
 
 std::string_view to_string(rule r) {
-  return choice_name(
-      r, {"local pointer passed to a child", "shared pointer passed to a child",
-          "stream or event used outside its grid", "divergent barrier", "failed launch ignored",
-          "call that only the host may make", "endless recursion of launches"});
+  return choice_name(r, {"local pointer passed to a child", "shared pointer passed to a child",
+                         "stream or event used outside its grid", "divergent barrier",
+                         "failed launch ignored", "call that only the host may make",
+                         "endless recursion of launches", "write after dynamic shared memory"});
 }
 
 rule_violation::rule_violation(rule broken, std::string kernel, std::string where,

@@ -63,6 +63,9 @@ void on_fault(int signal, siginfo_t* info, void* /*context*/) {
     print_fault(*here, "stack overflow", ": the stack of a thread has ", here->stack_bytes(),
                 " bytes. Use smaller local arrays or less recursion, or raise the limit with "
                 "launch_limits.stack_bytes (cudaLimitStackSize).");
+  } else if (here != nullptr && here->is_shared_overrun(info->si_addr)) {
+    print_fault(*here, "access after the dynamic shared memory", ": the launch requested ",
+                running_shared.bytes, " bytes, the third number of a launch.");
   } else if (here != nullptr && info->si_code > 0) {
     print_fault(*here, "access to an invalid address");
   }
