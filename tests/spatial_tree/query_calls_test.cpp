@@ -168,12 +168,12 @@ BOOST_AUTO_TEST_CASE(before_get_of_the_build) {
   tests::queries::counted_cloud<tests::f3> cloud_of(most);
   cloud_of.prepare(100);
   const scene<tests::f3> s(cloud_of.first(100), cloud_of.first(100));
-  const ramify::device_buffer<std::byte> memory(ramify::spatial_tree_scratch_bytes<float, 3>(most),
-                                                nullptr);
+  const ramify::device_buffer<std::byte> memory(
+      ramify::spatial_tree_scratch_bytes<float, 3>(cloud_of.count()), nullptr);
   const auto radii = tests::upload(std::vector<float>(most, 0.3f));
   const auto expect = [&](const auto& predicates) {
     auto build = ramify::spatial_tree_async(cloud_of.data(), cloud_of.count(), {.memory = memory});
-    const auto view = ramify::spatial_tree_view_in<float, 3>(memory, most);
+    const auto view = ramify::spatial_tree_view_in<float, 3>(memory, cloud_of.count());
     auto run = query_async(view, predicates, s.calls.callback());
     const auto found = s.calls.take();  // before get()
     (void)build.get();
