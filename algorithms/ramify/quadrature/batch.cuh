@@ -190,12 +190,15 @@ class batch_run final : public memory_run<quadrature_batch_report, batch_memory<
   void continue_with_all_blocks(quadrature_batch_report& report) {
     const cudaStream_t stream = this->choices.stream;
     constexpr const char* doing = "reading an integral of a batch";
+    // Memory that was handed in is in use; a resource has more.
+    const memory_ref& given = this->choices.given;
+    const memory_ref resource = given.is_resource() ? given : memory_ref{};
     for (std::uint64_t i = 0; i < report.continued; ++i) {
       const unsigned integral = read_back(this->parts.continued + i, stream, doing);
       const bound_integrand<Integrand, Parameter> f{
           batch_.f, read_back(batch_.parameters + integral, stream, doing)};
       const quadrature_result found =
-          start_quadrature(batch_.box, f, batch_.options, this->choices.of_part({})).get();
+          start_quadrature(batch_.box, f, batch_.options, this->choices.of_part(resource)).get();
       const quadrature_estimate estimate = found;
       copy_to_device(this->parts.estimates + integral, &estimate, sizeof estimate, stream);
       report.host_grids += found.report.host_grids;

@@ -191,8 +191,8 @@ class code_quicksort {
   }
   /// Returns false.
   [[nodiscard]] bool has_runs() const { return false; }
-  void complete(const scratch&, std::uint32_t, cudaStream_t) const {
-  }  ///< does nothing: get() completes the sort
+  /// Does nothing: get() completes the sort.
+  void complete(const scratch&, std::uint32_t, cudaStream_t) const {}
   /// Waits for the sort, completes it, and returns its report. \throws cuda_error
   [[nodiscard]] const run_report& get() {
     if (run_) report_ = run_->get();
