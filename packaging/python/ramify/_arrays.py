@@ -47,14 +47,14 @@ class Arrays:
     def __init__(self, **arrays: Any):
         """Raises TypeError for an object that is no array, ValueError for arrays in two places."""
         first_name, first = next(iter(arrays.items()))
-        self.library, self.gpu = _place(first_name, first)
+        self.origin, self.gpu = _place(first_name, first)
         self._like = first
         for name, array in arrays.items():
             place = _place(name, array)
-            if place != (self.library, self.gpu):
+            if place != (self.origin, self.gpu):
                 raise ValueError(
                     f"{name}: the array is of {_place_name(place)}, but {first_name} is of "
-                    f"{_place_name((self.library, self.gpu))}"
+                    f"{_place_name((self.origin, self.gpu))}"
                 )
 
     def environment(self, env: Environment | None) -> _ramify.Environment:
@@ -73,19 +73,19 @@ class Arrays:
                 raise ValueError("env.backend: 'cpu', but the arrays are on a GPU")
             backend = "cuda"
             if stream is None:
-                stream = _current_stream(self.library, self.gpu)
+                stream = _current_stream(self.origin, self.gpu)
         return _ramify.make_environment(
             backend, env.route, env.flat_loop, stream or 0, env.pending_launches
         )
 
     def empty(self, shape: tuple[int, ...], dtype: str) -> Any:
         """Return a new array of the library, in the same place."""
-        if self.library == "numpy":
+        if self.origin == "numpy":
             return numpy.empty(shape, dtype)
-        if self.library == "torch":
+        if self.origin == "torch":
             torch = sys.modules["torch"]
             return torch.empty(shape, dtype=getattr(torch, dtype), device=self._like.device)
-        if self.library == "cupy":
+        if self.origin == "cupy":
             cupy = sys.modules["cupy"]
             with cupy.cuda.Device(self.gpu):
                 return cupy.empty(shape, dtype)
@@ -94,12 +94,12 @@ class Arrays:
 
     def from_host(self, array: numpy.ndarray) -> Any:
         """Return the elements of a NumPy array as an array of the library, in the same place."""
-        if self.library == "numpy":
+        if self.origin == "numpy":
             return array
         result = self.empty(array.shape, str(array.dtype))
-        if self.library == "torch":
+        if self.origin == "torch":
             result.copy_(sys.modules["torch"].from_numpy(array))
-        elif self.library == "cupy":
+        elif self.origin == "cupy":
             result.set(array)
         else:
             result[...] = result.__array_namespace__().asarray(array)
