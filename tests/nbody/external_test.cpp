@@ -277,4 +277,30 @@ BOOST_AUTO_TEST_CASE(a_system_of_no_bodies_has_a_time_of_its_own) {
   BOOST_TEST(moved.size() == 0u);
 }
 
+__global__ void evaluate(named_field<float> field, const point<float, 3>* x,
+                         point<float, 3>* accelerations) {
+  accelerations[threadIdx.x] = field.acceleration(x[threadIdx.x], 0, 0);
+}
+
+// The third power of these distances, and of their inverses, is not in the range of float.
+BOOST_AUTO_TEST_CASE(a_point_mass_attracts_at_any_distance_of_its_type) {
+  const std::vector<point<float, 3>> x{{{1e13f, 0, 0}}, {{0, 1e-15f, 0}}, {{0, 0, 0}}};
+  const auto on_device = tests::upload(x);
+  const auto found_on_device = tests::upload(std::vector<point<float, 3>>(3));
+  const named_field<float> sun({.point_mass = 1e20});
+  BOOST_REQUIRE(
+      ramify::launch(evaluate, {1, 3}, nullptr, sun, on_device.data(), found_on_device.data()));
+  std::vector<point<float, 3>> found(3);
+  tests::download(found_on_device, found);
+  BOOST_TEST(found[0].x[0] == -1e-6f, boost::test_tools::tolerance(1e-5f));
+  // 1e50 is beyond float; a mass of 1 has 1e30 there.
+  BOOST_TEST(std::isinf(found[1].x[1]));
+  BOOST_TEST(found[2].x[0] == 0.0f);
+  const named_field<float> unit({.point_mass = 1});
+  BOOST_REQUIRE(
+      ramify::launch(evaluate, {1, 3}, nullptr, unit, on_device.data(), found_on_device.data()));
+  tests::download(found_on_device, found);
+  BOOST_TEST(found[1].x[1] == -1e30f, boost::test_tools::tolerance(1e-5f));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -78,11 +78,14 @@ class named_field {
 
   [[nodiscard]] __device__ vector acceleration(const vector& x, double, std::uint32_t) const {
     const Real r2 = distance2(center_, x);
-    Real factor = stiffness_;
-    if (attraction_ != 0 && r2 + core2_ > 0) factor += attraction_ / cube_of_root(r2 + core2_);
+    // The third power of a distance may be too large or too small for Real: multiply step by step.
+    const bool attracts = attraction_ != 0 && r2 + core2_ > 0;
+    const Real inverse = attracts ? 1 / std::sqrt(r2 + core2_) : Real{0};
+    const Real attraction = attraction_ * inverse * inverse;
     vector sum;
     for (int axis = 0; axis < 3; ++axis) {
-      sum.x[axis] = uniform_.x[axis] - factor * (x.x[axis] - center_.x[axis]);
+      const Real d = x.x[axis] - center_.x[axis];
+      sum.x[axis] = uniform_.x[axis] - stiffness_ * d - attraction * (d * inverse);
     }
     return sum;
   }
@@ -100,10 +103,6 @@ class named_field {
   }
 
  private:
-  [[nodiscard]] __device__ static Real cube_of_root(Real square) {
-    return square * std::sqrt(square);
-  }
-
   vector center_;
   vector uniform_;
   Real stiffness_;
