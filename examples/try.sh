@@ -57,10 +57,9 @@ show_and_run() {
 
 # Runs a program under all schedules and compares what it prints. Returns 1 if it differs.
 compare_schedules() {
-  local folder first schedule other=
-  folder=$(mktemp -d "$place/schedules.XXXXXX")
-  # shellcheck disable=SC2064 # the folder is set now
-  trap "rm -rf '$program'* '$folder'" EXIT
+  local first schedule other=
+  folder=$(mktemp -d "$place/schedules.XXXXXX") # global, for the trap
+  trap 'rm -rf "$program" "$program".*ii "$folder"' EXIT
   run_under_schedules "$folder" "$@"
   first=${ran[0]}
   cat "$folder/$first.out"
