@@ -77,6 +77,7 @@ def test_segments():
         (lambda: ramify.sort(numpy.zeros(3, "int16")), TypeError, "keys: elements of type int16"),
         (lambda: ramify.sort(numpy.zeros(3, ">i4")), TypeError, "order of bytes"),
         (lambda: ramify.sort([3, 1]), TypeError, "keys: a list"),
+        (lambda: ramify.sort(numpy.ma.array([3, 1])), TypeError, "keys: a masked array"),
         (lambda: ramify.sort(numpy.zeros((2, 2))), ValueError, "keys: 2 dimensions"),
         (lambda: ramify.sort(numpy.zeros(3), strategy="bubble"), ValueError, "strategy"),
         (lambda: ramify.sort(numpy.zeros(3), env=ramify.Environment(route="x")), ValueError, "route"),

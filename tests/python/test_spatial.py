@@ -90,8 +90,10 @@ def test_bad_queries():
         tree.query(cloud(1, 3, "float64"))
     with pytest.raises(ValueError, match="queries: 2 coordinates, but the points have 3"):
         tree.query(cloud(1, 2, "float32"))
-    with pytest.raises(ValueError, match="k: 0; must be at least 1"):
+    with pytest.raises(ValueError, match="k: 0; must be at least 1 and less"):
         tree.query(cloud(1, 3, "float32"), 0)
+    with pytest.raises(ValueError, match="k: 18446744073709551616; must be"):
+        tree.query(cloud(1, 3, "float32"), 2**64)
     with pytest.raises(ValueError, match="radius"):
         tree.ball_count(cloud(1, 3, "float32"), -1)
     with pytest.raises(ValueError, match="period: 2 lengths; must be 3"):

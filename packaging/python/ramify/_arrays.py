@@ -157,6 +157,8 @@ def _place_name(place: tuple[str, int | None]) -> str:
 
 def _place(name: str, array: Any) -> tuple[str, int | None]:
     """Return the library of an array, and the number of its GPU, or None for the host."""
+    if isinstance(array, numpy.ma.MaskedArray):
+        raise TypeError(f"{name}: a masked array; pass array.filled() or array.compressed()")
     if isinstance(array, numpy.ndarray):
         if not array.dtype.isnative:
             raise TypeError(
@@ -169,6 +171,8 @@ def _place(name: str, array: Any) -> tuple[str, int | None]:
             "another library with __dlpack__()"
         )
     library = type(array).__module__.split(".")[0]
+    if library.startswith("jax"):
+        raise TypeError(f"{name}: an array of JAX cannot be changed; pass numpy.asarray(array)")
     if library == "torch" and array.requires_grad:
         raise ValueError(f"{name}: the tensor requires gradients; pass tensor.detach()")
     kind, number = array.__dlpack_device__()

@@ -163,6 +163,6 @@ class SpatialTree:
 
 
 def _positive(name: str, value: int) -> int:
-    if value < 1:
-        raise ValueError(f"{name}: {value}; must be at least 1")
+    if not 1 <= value < 2**31:
+        raise ValueError(f"{name}: {value}; must be at least 1 and less than 2**31")
     return value
