@@ -7,8 +7,8 @@
 // The rule       Pinned memory has one address for the host and for kernels. A writer first writes
 //                the data, then a flag with a release of system scope; the reader reads the flag
 //                with an acquire of system scope, then the data. Each word has one writer.
-// The pitfall    Device scope, the default of CUDA's atomics, orders threads of this GPU only; a
-//                plain read may be kept in a register or a cache for ever. A kernel that waits for
+// The pitfall    Device scope, that of atomicAdd(), orders threads of this GPU only; a plain read
+//                may be kept in a register or a cache for ever. A kernel that waits for
 //                the host occupies its multiprocessor, and on some systems nothing else of the
 //                process may run, so give it an end that the host can always reach.
 // Try            Write `questions = 1000`. The kernel and its launch are the same.
