@@ -167,7 +167,7 @@ check() {
   prepare
   folder=$(mktemp -d "$work/check.XXXXXX") || die 1 "cannot write to $work"
   # shellcheck disable=SC2064 # the folder is set now
-  trap "rm -rf '$folder'" EXIT
+  trap "rm -rf $(printf %q "$folder")" EXIT
   if ! "${compile[@]}" -fmax-errors=3 -o "$folder/program" -x c++ "$answer" -x none "$library" \
     -lboost_context -rdynamic 2>"$work/log"; then
     say "$name does not compile:"
