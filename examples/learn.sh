@@ -165,9 +165,7 @@ check() {
   [ -f "$answer" ] ||
     { say "there is no $answer; \`examples/learn.sh reset $name\` makes it"; return 1; }
   prepare
-  folder=$(mktemp -d "$work/check.XXXXXX") || die 1 "cannot write to $work"
-  # shellcheck disable=SC2064 # the folder is set now
-  trap "rm -rf $(printf %q "$folder")" EXIT
+  rm -rf "$folder" && mkdir -p "$folder" || die 1 "cannot write to $work"
   if ! "${compile[@]}" -fmax-errors=3 -o "$folder/program" -x c++ "$answer" -x none "$library" \
     -lboost_context -rdynamic 2>"$work/log"; then
     say "$name does not compile:"
@@ -234,6 +232,9 @@ if [ "${1-}" = --cpu ]; then
   use_gpu=no
   shift
 fi
+# The folder of one check. The main shell removes it, and a second ctrl-C does not end that.
+folder=$work/check.$$
+trap 'trap "" INT TERM; rm -rf "$folder"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 command=${1-next}

@@ -48,7 +48,9 @@ done
 place=$root/build/try
 mkdir -p "$place"
 program=$(mktemp "$place/$(basename "${sources[0]}" .cu).XXXXXX")
-trap 'rm -f "$program" "$program".*ii' EXIT
+folder=$program.runs # of the runs under schedules
+# A second ctrl-C does not end the removal.
+trap 'trap "" INT TERM; rm -rf "$program" "$program".*ii "$folder"' EXIT
 includes=(-I "$root/device_runtime" -I "$root/algorithms" -I "$root/examples/lessons")
 show_and_run() {
   echo "+ $*" >&2
@@ -58,8 +60,7 @@ show_and_run() {
 # Runs a program under all schedules and compares what it prints. Returns 1 if it differs.
 compare_schedules() {
   local first schedule other=
-  folder=$(mktemp -d "$place/schedules.XXXXXX") # global, for the trap
-  trap 'rm -rf "$program" "$program".*ii "$folder"' EXIT
+  mkdir "$folder"
   run_under_schedules "$folder" "$@"
   first=${ran[0]}
   cat "$folder/$first.out"
