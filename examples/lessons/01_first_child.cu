@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 1: a kernel launches a kernel.
 //
+// Read first     No lesson. You have launched a CUDA kernel from the host before.
 // You will see   a parent grid of two blocks. In each block one thread launches a child grid.
 // The rule       Threads launch grids; blocks do not. If all 32 threads of a block execute a
 //                launch, it happens 32 times. So one thread of the block is elected to launch.

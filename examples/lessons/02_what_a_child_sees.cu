@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 2: which memory a child grid sees, and when.
 //
+// Read first     Lesson 1.
 // You will see   a block of 128 threads that writes 128 numbers, and a child that reads them.
 // The rule       A child sees the global memory that its launching thread sees at the launch: the
 //                writes of this thread before the launch, and writes of other threads that a

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 3: a child grid must not receive pointers to local or shared memory.
 //
+// Read first     Lesson 2.
 // You will see   two numbers passed to a child correctly, and the report of two wrong ways by the
 //                CPU executor, or by a GPU if the lesson is compiled with -DRAMIFY_CHECK=1.
 // The rule       Pass a child values, and pointers to global memory.

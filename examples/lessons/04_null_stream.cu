@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 4: the NULL stream of a block.
 //
+// Read first     Lesson 1.
 // You will see   20 runs of two blocks of four threads. Every thread launches a child into the NULL
 //                stream. A child writes "(" when it begins, and a child of its own writes ")".
 // The rule       The threads of a block share one NULL stream. Children in it run one after

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 5: named streams.
 //
+// Read first     Lesson 4.
 // You will see   a thread that launches children A and B into one stream, C and D into another. A
 //                child writes its letter when it begins, and a child of its own writes the
 //                lower-case letter. On the CPU executor, 20 runs with other orders show that the

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 6: fire-and-forget launches.
 //
+// Read first     Lesson 4.
 // You will see   a hundred runs. In each the host launches a parent and then Z; the parent launches
 //                A and B, and writes P itself. The lesson counts the orders in which the letters
 //                come.

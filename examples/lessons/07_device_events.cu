@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 7: events between the streams of a kernel.
 //
+// Read first     Lesson 5.
 // You will see   a diamond of four children in two streams: A, then B and C side by side, then D.
 //
 //                     left:   A --- B --- D

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 8: the tail launch, which joins all children.
 //
+// Read first     Lesson 6.
 // You will see   20 runs of eight blocks that launch one child each, a tail launch that adds up the
 //                results of the children, and a second tail launch that divides the sum by their
 //                number.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 9: a kernel launches itself.
 //
+// Read first     Lesson 6.
 // You will see   a binary tree of grids. Each grid launches two more grids of its own kernel, down
 //                to level 4. The host waits once and finds all 31 grids complete.
 // The rule       A grid is complete when all grids that it launched are complete, and theirs, and

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 10: a launch that fails without an error on the host.
 //
+// Read first     Lesson 1.
 // You will see   two kernels that launch a child with more threads than a block can have. One
 //                checks the status of the launch, the other does not.
 // The rule       A launch that fails launches nothing, and its error stays in the kernel: no host

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 11: the pool of pending launches, and a quota that never exhausts it.
 //
+// Read first     Lessons 6 and 10.
 // You will see   1000 tasks that each request a child grid, and a pool of 256 slots. A quota allows
 //                at most 128 of them to be pending at a time. The other tasks go into an overflow
 //                list, which a later grid processes. No task is lost.

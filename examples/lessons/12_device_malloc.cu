@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 12: malloc in a kernel.
 //
+// Read first     Lesson 3.
 // You will see   four blocks that allocate 1 MiB each, fill it and pass it to a child grid, which
 //                adds up the numbers and frees the memory. One thread counts how many such pieces
 //                the heap holds, before and after.

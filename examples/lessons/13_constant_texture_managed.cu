@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 13: constant memory, textures, managed memory and mapped memory.
 //
+// Read first     Lesson 3.
 // You will see   a parent and its child that read constant memory, a texture, a managed variable
 //                and pinned host memory, in two launches with a different constant each.
 // The rule       A child sees what its launching thread wrote before the launch in global, managed

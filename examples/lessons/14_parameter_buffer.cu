@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 14: how nvcc translates <<<>>> in a kernel.
 //
+// Read first     Lesson 23.
 // You will see   one child launched three times: by <<<>>>, by the two runtime functions that it
 //                stands for, and by the same calls in PTX. The results are the same.
 // The rule       A launch is two calls: the device runtime returns a buffer for the kernel's
 //                parameters, and then launches the kernel with its content. Each parameter is at
-//                the next multiple of its alignment, as the members of a struct are. All parameters
-//                together have at most 4 KB.
+//                the next multiple of its alignment, as the members of a struct are. The CUDA
+//                Programming Guide allows 4 KB for all parameters of such a launch; nvcc 13.0
+//                compiles up to 32,764 bytes, as for a launch by the host.
 //                nvcc calls cudaGetParameterBufferV2 and cudaLaunchDeviceV2, as this lesson does.
 //                The CUDA Programming Guide documents the first version of both:
 //                cudaGetParameterBuffer(alignment, size) returns a buffer of `size` bytes, and

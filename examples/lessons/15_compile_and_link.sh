@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Lesson 15: how a program that launches from the device is compiled and linked.
 #
+# Read first     Lesson 6.
 # You will see   a parent in one file and its child in another, built in one step, in three steps,
 #                and with the child in a static library; then four builds with a part missing.
 # The rule       Kernels that launch are compiled to relocatable device code (-rdc=true; -dc means

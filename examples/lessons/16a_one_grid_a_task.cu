@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 16a: one grid per task. The first of four versions of one program.
 //
+// Read first     Lessons 9 and 10.
 // You will see   an irregular tree of tasks. Each task that has children launches one grid for
 //                them, with one block for each child. The four versions visit the same tasks and
 //                print the same sum, with different launches. `diff` shows what each version

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 16b: threshold. The second of four versions of one program; see 16a.
 //
+// Read first     Lesson 16a.
 // You will see   the tasks and the sum of 16a, with far fewer grids. Changed from 16a: the base
 //                case in step 3, and the function that it calls. Tasks of fewer than 16 nodes run
 //                in place.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 16c: coarsening. The third of four versions of one program; see 16a.
 //
+// Read first     Lesson 16b.
 // You will see   the tasks, the sum and the grids of 16b, and about a quarter of its blocks.
 //                Changed from 16b: blocks_for(), its two calls, and step 5, where a block runs four
 //                tasks, one after another. The lesson also prints how many tasks a block ran.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 16d: aggregation. The last of four versions of one program; see 16a.
 //
+// Read first     Lesson 16b.
 // You will see   the tasks and the sum of 16b, with far fewer grids. Changed from 16b: a block has
 //                32 threads, and each runs a task. The block collects its large tasks (parents) and
 //                launches one grid for the children of all of them.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 17a: the host's streams, and which of them wait for which.
 //
+// Read first     Lesson 4.
 // You will see   a kernel that runs for 100 ms in one stream, and whether the NULL stream waits for
 //                it.
 // The rule       The NULL stream and the blocking streams wait for one another. A non-blocking

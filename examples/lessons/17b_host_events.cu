@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 17b: the host's events, which order streams and measure time.
 //
+// Read first     Lesson 17a.
 // You will see   a kernel that runs for 100 ms between two events, and a second stream that waits
 //                for the second event.
 // The rule       An event marks the work that is in a stream so far. Another stream can wait for

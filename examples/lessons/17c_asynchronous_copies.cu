@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 17c: asynchronous copies, and which of them block the host.
 //
+// Read first     Lesson 17a.
 // You will see   a kernel that runs for 100 ms, and a copy after it in the same stream: to pinned
 //                memory, and to ordinary memory.
 // The rule       A copy between the device and pinned memory is asynchronous: the call returns, and

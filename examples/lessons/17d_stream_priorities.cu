@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 17d: stream priorities.
 //
+// Read first     Lesson 17a.
 // You will see   a long grid in a stream of the lowest priority, a small grid launched after it in
 //                a stream of the highest priority, and which of them is complete first.
 // The rule       The lower number is the higher priority: cudaDeviceGetStreamPriorityRange()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 18a: a CUDA graph that contains a kernel that launches kernels.
 //
+// Read first     Lessons 9 and 17a.
 // You will see   a memset, a parent grid and a grid after it, captured once and launched three
 //                times.
 // The rule       A kernel node is complete when its grid is complete, and a grid is complete when

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 18b: a graph that repeats its kernels until one of them ends the loop.
 //
+// Read first     Lesson 18a.
 // You will see   a WHILE node. Its body halves an even number, or triples an odd one and adds one,
 //                until the number is 1. The host launches once; the number of iterations depends on
 //                the data.

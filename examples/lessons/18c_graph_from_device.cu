@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 18c: a kernel launches a graph.
 //
+// Read first     Lessons 8 and 18a.
 // You will see   a kernel that launches one graph to run at once and another to run after all other
 //                work, and a graph that launches itself again.
 // The rule       A kernel that is part of a graph can launch another graph, if that graph was

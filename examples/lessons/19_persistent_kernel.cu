@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 19: a persistent kernel.
 //
+// Read first     Lesson 9.
 // You will see   a binary tree of 255 tasks, run by one grid of eight persistent blocks. They
 //                dequeue tasks from a queue in global memory and enqueue new ones. For comparison,
 //                the same tasks run with one grid each.

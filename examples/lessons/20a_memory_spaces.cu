@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 20a: where data can be: device, managed, pinned and ordinary memory.
 //
+// Read first     Lesson 1.
 // You will see   the time that the same parent and child need for 64 MiB in each of four kinds of
 //                memory.
 // The rule       Kernels can access device, managed and pinned memory, and pass pointers to all of

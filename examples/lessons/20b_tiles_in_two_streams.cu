@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 20b: a problem that is larger than its budget of device memory.
 //
+// Read first     Lessons 17b and 17c.
 // You will see   4 MiB of numbers processed with 256 KiB of device memory, in tiles that alternate
 //                between two streams, and how many tiles began before the previous one was
 //                complete. (On the CPU executor each call waits, so there are none.)

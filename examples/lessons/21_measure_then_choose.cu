@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 21: measure, then choose.
 //
+// Read first     Lessons 9 and 16a.
 // You will see   one recursion over a tree of 255 nodes in three versions: one grid per node,
 //                launched by kernels (device route); one grid per level, launched by the host (flat
 //                route); and a function on the CPU. The lesson times each and chooses the fastest.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 22: from cudaDeviceSynchronize() in a kernel to a tail launch (CDP1 to CDP2).
 //
+// Read first     Lesson 8.
 // You will see   a recursion over 30 levels. Each level adds its number to the result of the next
 //                level. The old version waits in the kernel; the new one launches the addition.
 // The rule       Split the kernel at the call of cudaDeviceSynchronize(). The code after the call

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 23: the plain syntax <<<>>> beside launch().
 //
+// Read first     Lesson 10.
 // You will see   a child of four threads and one of 2000, which is too many, each launched by
 //                launch() and, on a GPU, by <<<>>>. Both ways give the same threads and errors.
 // The rule

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 24: __device__ variables as storage for children, and __isGlobal().
 //
+// Read first     Lesson 3.
 // You will see   two blocks that pass their children an element of a __device__ array. On a GPU,
 //                __isGlobal() also tests four pointers.
 // The rule       A __device__ variable is global memory that exists as long as the program. A child

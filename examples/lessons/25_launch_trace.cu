@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 25: how to read a launch trace.
 //
+// Read first     Lessons 8 and 9.
 // You will see   a root that launches two leaves and a tail launch, the records of these four
 //                grids, and three answers that are read from their times.
 // The rule       A record has four times: when the grid was launched, when its first block began,

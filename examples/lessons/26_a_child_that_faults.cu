@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 26: a child that accesses an invalid address.
 //
+// Read first     Lesson 10.
 // You will see   a launch by a kernel that succeeds, a child that writes to an address without
 //                memory, and the errors that the host gets on a GPU. The CPU executor names the
 //                kernel and the thread and ends the process, so the lesson runs this part in

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 27a: a recursion that returns a value, joined by the last child.
 //
+// Read first     Lesson 9.
 // You will see   a binary tree of grids in which each inner node computes a value from the values
 //                of its two children, in 20 runs with different orders. No grid waits, and no grid
 //                is launched for the join.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 27b: a recursion that returns a value, joined by tail launches.
 //
+// Read first     Lessons 8 and 27a.
 // You will see   the tree of lesson 27a. Each inner node launches its two children and, as a tail
 //                launch, a grid that combines their values: 15 more grids.
 // The rule       A tail launch begins when its parent grid has ended and all other children of this

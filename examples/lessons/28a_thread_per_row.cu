@@ -2,6 +2,7 @@
 // Lesson 28a: an irregular nested loop, one thread per row. The first of five versions of one
 // program.
 //
+// Read first     Lesson 1.
 // You will see   the sums of the rows of a sparse matrix, whose rows have very different lengths:
 //                for each row, for each of its elements. The five versions compute the same sums
 //                and differ in the threads that run the inner loop. Each prints how even the work

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 28b: an irregular nested loop, one warp per row. The second of five versions; see 28a.
 //
+// Read first     Lesson 28a.
 // You will see   the sums of 28a. The longest loop is 30 times shorter, but two of three threads
 //                add nothing. Changed from 28a: the 32 lanes of a warp add the elements of one row,
 //                and then combine their sums by shuffles.

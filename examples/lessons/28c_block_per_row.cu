@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 28c: an irregular nested loop, one block per row. The third of five versions; see 28a.
 //
+// Read first     Lesson 28b.
 // You will see   the sums of 28a. The longest loop is half as long as in 28b, and four of five
 //                threads add nothing. Changed from 28b: all threads of a block add the elements of
 //                one row, and combine their sums by a reduction of the block.

@@ -2,6 +2,7 @@
 // Lesson 28d: an irregular nested loop, a child grid per long row. The fourth of five versions; see
 // 28a.
 //
+// Read first     Lessons 11 and 28a.
 // You will see   the sums of 28a. No thread adds more than 15 elements, and few threads are idle.
 //                Changed from 28a: a thread that finds a long row launches a child grid with one
 //                thread for each of its elements.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 28e: an irregular nested loop, aggregated child grids. The last of five versions; see 28a.
 //
+// Read first     Lessons 16d and 28d.
 // You will see   the sums and the even work of 28d with a quarter of its grids. Changed from 28d: a
 //                block gathers the long rows of its threads and launches one child grid for the
 //                elements of all of them.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 29: an incumbent that grids share: branch and bound.
 //
+// Read first     Lesson 16b.
 // You will see   the best items for a knapsack, found by a tree of grids in 10 runs with different
 //                orders. Each grid searches one part of the choices. All grids share the incumbent,
 //                which is the best choice found so far. A part whose bound, the value that it can

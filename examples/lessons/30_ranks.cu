@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 30: one program, one rank and four: several GPUs or processes.
 //
+// Read first     Lesson 6.
 // You will see   the number of primes below 20,000, counted by one process. With
 //                `mpirun -n 4 --bind-to none lesson_30_ranks`, four processes count a quarter each.
 // The rule       MPI starts the same program several times. Each process, a rank, has its own GPU

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 31: how many blocks of a child grid a multiprocessor runs at a time.
 //
+// Read first     Lesson 6.
 // You will see   the same grid launched by the host and by a kernel. From the host, each
 //                multiprocessor runs as many blocks as its registers, threads and shared memory
 //                allow. From a kernel it runs one, or about half as many.

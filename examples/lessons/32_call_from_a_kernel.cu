@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 32: a kernel calls a whole algorithm, and continues after it.
 //
+// Read first     Lessons 8 and 11.
 // You will see   the medians of the readings of four sensors. A kernel groups mixed readings by
 //                sensor, calls a sort for each group, and another kernel takes the median of each
 //                sorted group. The host reads no size and waits once.

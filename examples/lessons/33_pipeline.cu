@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 33: a pipeline of four algorithms whose sizes only the device has.
 //
+// Read first     Lesson 32.
 // You will see   ten photographs of one sky, each exposed longer than the one before. A filter
 //                keeps the bright stars, a sort orders them, a spatial tree and its clusters find
 //                their groups. The host starts all four steps at once, without reading a size,

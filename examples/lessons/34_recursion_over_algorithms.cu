@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 34: a recursion whose steps are whole algorithms.
 //
+// Read first     Lessons 9 and 32.
 // You will see   the order of a k-d tree. A sort orders all points along x. Its continuation splits
 //                them at the median, and calls a sort of each half along y. The continuations of
 //                these sorts split the halves, and call sorts of the quarters along x, and so on.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 35: a quota in a recursion.
 //
+// Read first     Lessons 9 and 11.
 // You will see   a chain of 1001 grids, each launched by the one before, with a pool of 256 slots
 //                and a quota of 128. First each grid returns its slot to the quota at its own end,
 //                as the children of lesson 11 do: a launch fails. Then a grid keeps its slot until

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 36: a recursion whose grids have dynamic shared memory.
 //
+// Read first     Lesson 9.
 // You will see   256 numbers brought into bit-reversed order, as a Fourier transform needs them:
 //                the numbers at even places first, those at odd places after them, and the same in
 //                each half. Each grid has half the threads and half the shared memory of its

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 37: a kernel that starts copies and clears memory.
 //
+// Read first     Lessons 5 and 11.
 // You will see   a kernel that clears a histogram, copies the numbers, launches a child that counts
 //                the copy, and then copies the histogram: four operations in one stream. The kernel
 //                itself touches none of this memory.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 38: a running kernel that the host gives work.
 //
+// Read first     Lessons 19 and 20a.
 // You will see   one kernel that answers ten questions of the host, one after another. Each
 //                question is the answer before it, so host and kernel really alternate. The host
 //                makes no CUDA call between them: a round trip is two writes of memory.
