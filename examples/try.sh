@@ -3,10 +3,12 @@
 # Compiles a file of kernels, or several, and runs the program: on the GPU if there is one, else on
 # the CPU executor.
 #
-#   examples/try.sh [--cpu | --schedules] FILE.cu... [ARGUMENT...]
+#   examples/try.sh [--cpu | --schedules | --trace TREE] FILE.cu... [ARGUMENT...]
 #
 # With --schedules the program runs under 24 schedules of the CPU executor. A program that follows the
 # rules prints the same under each; else the first difference is shown, and the status is 1.
+# With --trace it runs on the CPU executor, and its launch tree is written to the file TREE: a page
+# for a browser (.html), for Perfetto (.json) or for Graphviz (.dot).
 #
 # The file may be plain CUDA, with kernel<<<...>>>(...) and without Ramify's headers.
 # The first use builds the CPU executor in build/try, unless build/dev has it already. RAMIFY_BUILD
@@ -15,7 +17,10 @@ set -euo pipefail
 root=$(realpath "$(dirname "$(realpath "$0")")/..") # "$0" may be a link
 # shellcheck source=examples/executor.sh
 source "$root/examples/executor.sh"
-usage() { echo "usage: examples/try.sh [--cpu | --schedules] FILE.cu... [ARGUMENT...]" >&2; exit 2; }
+usage() {
+  echo "usage: examples/try.sh [--cpu | --schedules | --trace TREE] FILE.cu... [ARGUMENT...]" >&2
+  exit 2
+}
 
 on_gpu=no
 run=()
@@ -24,6 +29,19 @@ if [ "${1-}" = --cpu ]; then
 elif [ "${1-}" = --schedules ]; then
   run=(compare_schedules)
   shift
+elif [ "${1-}" = --trace ]; then
+  [ $# -gt 2 ] || usage
+  tree=$2
+  run=(write_trace)
+  shift 2
+  case $tree in
+    *.html | *.json | *.dot) ;;
+    *) echo "examples/try.sh: --trace '$tree' must end in .html, .json or .dot" >&2; exit 2 ;;
+  esac
+  if [ -d "$tree" ] || [ ! -w "$(dirname -- "$tree")" ]; then
+    echo "examples/try.sh: --trace '$tree' cannot be written" >&2
+    exit 2
+  fi
 elif nvidia-smi -L >/dev/null 2>&1; then
   on_gpu=yes
 fi
@@ -79,6 +97,23 @@ compare_schedules() {
   diff -u --label "$first" --label "$other" "$folder/$first.out" "$folder/$other.out" |
     head -n 20 >&2 || true
   return 1
+}
+
+# Runs a program and moves its launch tree to the file of --trace. Returns the program's status, or 1
+# if there is no launch tree.
+write_trace() {
+  local status=0 written
+  mkdir "$folder"
+  written=$folder/$(basename -- "$tree")
+  RAMIFY_CPU_TRACE=$written "$@" || status=$?
+  if [ -f "$written" ]; then
+    mv -f -- "$written" "$tree" || return 1
+    echo "examples/try.sh: the launch tree is in $tree" >&2
+    return $status
+  fi
+  echo "examples/try.sh: the program launched no grid, or was killed: there is no launch tree" >&2
+  [ $status != 0 ] || status=1
+  return $status
 }
 
 nvcc=${CUDACXX:-nvcc}

@@ -99,7 +99,7 @@ inline cudaError_t device_properties(cudaDeviceProp* properties, int device) {
   } catch (...) {
     std::fputs("error: an exception that is not a std::exception\n", stderr);
   }
-  std::_Exit(1);
+  std::quick_exit(1);  // writes the trace of RAMIFY_CPU_TRACE
 }
 inline const std::terminate_handler former_handler = std::set_terminate(print_and_exit);
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The executor without threads, without memory, with a full stack, and with endless recursion. In
 // each case a launch must run to its end or report an error. A crash and a hang fail the test.
+// Also what the environment selects: the depth, the memory, and a trace of the process.
 //
-//     executor_faults threads | allocations | address_space | stack | depth | memory
+//     executor_faults threads | allocations | address_space | stack | depth | memory | trace
 #include <pthread.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -23,6 +24,7 @@
 #include <ramify/runtime/launch.cuh>
 #include <ramify/runtime/stream.cuh>
 #include <string>
+#include <tuple>
 
 using namespace ramify;
 
@@ -282,6 +284,50 @@ bool test_memory() {
   return false;
 }
 
+/// Returns the content of a file that a process writes whose RAMIFY_CPU_TRACE names it: the process
+/// launches a chain of three grids, and ends by `end`. Removes the file.
+std::string trace_of_process(const std::string& file, const std::function<void()>& end) {
+  const int status = status_of_process([&] {
+    setenv("RAMIFY_CPU_TRACE", file.c_str(), 1);
+    unsigned grids = 0;
+    try {
+      const cpu::scoped_executor_config late({.order = cpu::schedule::late, .max_depth = 2});
+      static_cast<void>(bool(launch(launches_itself, {1, 1}, nullptr, &grids)));
+    } catch (const cpu::rule_violation&) {  // the fourth grid exceeds the depth
+      end();
+    } catch (const std::invalid_argument& error) {
+      _exit(std::string(error.what()).find("RAMIFY_CPU_TRACE: trace file") == 0 ? 7 : 1);
+    }
+    return false;
+  });
+  std::ifstream in(file);
+  const std::string content{std::istreambuf_iterator<char>(in), {}};
+  std::remove(file.c_str());
+  return std::to_string(WEXITSTATUS(status)) + ' ' + content;
+}
+
+/// RAMIFY_CPU_TRACE names a file for the launch tree of the process.
+bool test_trace() {
+  const std::string file = "executor_faults." + std::to_string(getpid()) + ".dot";
+  bool good = true;
+  const auto expect = [&](bool holds, const std::string& what, const std::string& content) {
+    if (!holds) std::cerr << what << ": " << content << '\n';
+    good = good && holds;
+  };
+  for (const auto& [name, end, status] :
+       {std::tuple{"exit", +[] { std::exit(0); }, 0},
+        std::tuple{"quick_exit", +[] { std::quick_exit(3); }, 3}}) {
+    const std::string content = trace_of_process(file, end);
+    expect(content.starts_with(std::to_string(status) + " // 3 grids, ") &&
+               content.find("launches_itself") != std::string::npos,
+           name, content);
+  }
+  expect(trace_of_process("trace.txt", [] {}) == "7 ", "a bad extension", "no message");
+  expect(trace_of_process("no_such_folder/" + file, [] { std::exit(0); }) == "0 ",
+         "a folder that does not exist", "another status");
+  return good;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -292,7 +338,8 @@ int main(int argc, char** argv) {
   if (fault == "stack") return test_stack() ? 0 : 1;
   if (fault == "depth") return test_depth() ? 0 : 1;
   if (fault == "memory") return test_memory() ? 0 : 1;
+  if (fault == "trace") return test_trace() ? 0 : 1;
   std::cerr << "usage: executor_faults threads | allocations | address_space | stack | depth | "
-               "memory\n";
+               "memory | trace\n";
   return 2;
 }

@@ -20,13 +20,23 @@ expect() { # status, text of the output, arguments of try.sh...
 }
 
 cp "$root/examples/template.cu" my.cu
-expect 0 '8 threads of children ran, 0 launches failed' --cpu my.cu
+expect 0 '8 threads of children ran, 0 launches failed' --trace tree.dot my.cu
 expect 0 'Hello World!' --cpu "$root/tests/plain/hello.cu"
 echo '__global__ void k(int* p) { *p = 0; }' >two.cu
 echo '__global__ void k(int* p); int main() { k<<<1, 1>>>(); }' >one.cu
 expect 1 'one.cu:1: error: kernel k has 1 parameter, and this launch passes 0 arguments' --cpu one.cu two.cu
 echo '__global__ void k(int*); int main() { int i = 3; k<<<1, 1>>>(&i); return i; }' >one.cu
 expect 0 '' --cpu one.cu two.cu
+grep -q '^// 3 grids, ' tree.dot || fail "a tree of another size: $(head -n 1 tree.dot)"
+printf '%s\n' '__global__ void grandchild() {}' \
+  '__global__ void child(int* p) { grandchild<<<1, 1, 0, cudaStreamFireAndForget>>>(); *p = 1; }' \
+  '__global__ void parent() { int mine; child<<<1, 1>>>(&mine); }' \
+  'int main() { parent<<<1, 1>>>(); return cudaDeviceSynchronize() == cudaSuccess ? 0 : 3; }' >broken.cu
+expect 1 'local memory' --trace 'two words.html' broken.cu
+grep -q '"parent"' 'two words.html' || fail 'the run that a broken rule ended has no tree'
+expect 2 "--trace 'tree.txt' must end in .html, .json or .dot" --trace tree.txt my.cu
+expect 2 "--trace 'none/tree.dot' cannot be written" --trace none/tree.dot my.cu
+expect 2 'usage: examples/try.sh' --trace tree.dot
 cat >arguments.cu <<'END'
 #include <cstdio>
 int main(int count, char** arguments) {

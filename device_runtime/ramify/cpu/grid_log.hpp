@@ -8,6 +8,9 @@
 ///     const ramify::cpu::grid_log log;
 ///     launch(parent, {1, 32}, nullptr, ...);       // any kernels
 ///     ramify::write_trace_file("tree.html", log.trace());
+///
+/// The environment variable RAMIFY_CPU_TRACE names a file for the log of a whole process (.html,
+/// .json or .dot), which is written at its end. Then the process makes no other log.
 
 #include <cstddef>
 #include <limits>

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "block.hpp"
+#include "grid_log.hpp"
 
 namespace ramify::cpu {
 
@@ -38,6 +39,7 @@ executor_config config_from_environment() {
   if (const char* const memory = std::getenv("RAMIFY_CPU_MEMORY")) {
     config.refuse_host_memory = parse_memory(memory);
   }
+  if (const char* const file = std::getenv("RAMIFY_CPU_TRACE")) log_process(file);
   return config;
 }
 

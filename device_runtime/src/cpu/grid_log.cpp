@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
+#include <cstdlib>
 #include <mutex>
 #include <numeric>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace ramify::cpu {
@@ -37,7 +40,7 @@ std::array<std::uint32_t, 3> to_array(const builtins::dim3& d) { return {d.x, d.
 grid_log::grid_log() : state_(std::make_unique<state>()) {
   state* none = nullptr;
   if (!current_log.compare_exchange_strong(none, state_.get())) {
-    throw std::logic_error("there is a grid_log already");
+    throw std::logic_error("there is a grid_log already (RAMIFY_CPU_TRACE makes one, too)");
   }
 }
 
@@ -66,6 +69,41 @@ void set_logged_time(const grid& g, std::uint64_t traced_grid::*which) {
   if (log == nullptr) return;
   const std::lock_guard lock(log->mutex);
   log->grids[g.record].*which = ++log->steps;
+}
+
+namespace {
+
+/// A log from the first CUDA call of the process to its end, when it writes the file.
+class log_of_process {
+ public:
+  explicit log_of_process(std::string file) : file_(std::move(file)) {}
+  ~log_of_process() { write(); }
+  log_of_process(const log_of_process&) = delete;
+  log_of_process& operator=(const log_of_process&) = delete;
+
+  void write() const noexcept {
+    try {
+      write_trace_file(file_, log_.trace());
+    } catch (const std::exception& e) {
+      std::fprintf(stderr, "ramify, CPU executor: RAMIFY_CPU_TRACE: %s\n", e.what());
+    }
+  }
+
+ private:
+  grid_log log_;
+  std::string file_;
+};
+
+}  // namespace
+
+void log_process(const std::string& file) {
+  try {
+    check_trace_file(file);
+  } catch (const std::invalid_argument& e) {
+    throw std::invalid_argument(std::string("RAMIFY_CPU_TRACE: ") + e.what());
+  }
+  static const log_of_process log(file);
+  std::at_quick_exit([] { log.write(); });
 }
 
 launch_trace grid_log::trace() const {

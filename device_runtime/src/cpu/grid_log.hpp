@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <ramify/cpu/grid_log.hpp>
 #include <ramify/runtime/launch_trace.hpp>
+#include <string>
 
 #include "grid.hpp"
 
@@ -21,5 +22,10 @@ void set_logged_time(const grid&, std::uint64_t traced_grid::*which);
 inline void log_time(const grid& g, std::uint64_t traced_grid::*which) {
   if (g.record != grid_log::no_record) set_logged_time(g, which);
 }
+
+/// Makes a log of the process, which is written to a file when main() returns, or at exit() or
+/// quick_exit(). If it cannot be written, a message on standard error says so.
+/// \throws std::invalid_argument if no writer of traces has the extension of the file
+void log_process(const std::string& file);
 
 }  // namespace ramify::cpu
