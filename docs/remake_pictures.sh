@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Makes the pictures of docs anew: the images of results, the traces, and the trees of ladders.
+# Makes the pictures of docs anew: the images of results, the traces, and the trees of ladders and of
+# lessons.
 #   docs/remake_pictures.sh [--programs FOLDER] [--output FOLDER] cpu|cuda [name...]
 #   docs/remake_pictures.sh draw|page
 # The programs run on the backend, cpu or cuda. Without --programs, they are built first. Names
-# select traces, such as sort, or images or ladders, which only the CPU executor makes. One page,
-# docs/traces/index.html, shows all traces. `page` makes it, and the table of docs/traces.md, from
+# select traces, such as sort, or images, ladders or lessons, which only the CPU executor makes. One
+# page, docs/traces/index.html, shows all traces. `page` makes it, and the table of docs/traces.md, from
 # the traces that are there; `draw` makes a picture of each trace, too, which needs Chromium. On a
 # GPU machine without it, write the traces with --output, copy them to docs/traces of a machine with
 # Chromium, and draw there.
@@ -37,7 +38,7 @@ done
 backend=${1:-}
 [[ $backend =~ ^(cpu|cuda|draw|page)$ ]] || fail "name a backend, cpu or cuda, or draw or page"
 names=("${@:2}")
-all=$(sed 's/ .*//' <<<"$recipes"; echo images; echo ladders)
+all=$(sed 's/ .*//' <<<"$recipes"; echo images; echo ladders; echo lessons)
 [ ${#names[@]} -gt 0 ] || mapfile -t names <<<"$all"
 for name in "${names[@]}"; do
   grep -qxF -e "$name" <<<"$all" || fail "there is no picture '$name'; there are ${all//$'\n'/ }"
@@ -89,6 +90,18 @@ draw_ladders() {
     done
   fi
   "$root/examples/ladders/run.sh" --trees "${programs_of_ladders[@]}"
+}
+
+draw_lessons() {
+  local lesson targets=()
+  if [ "$programs" = "$built" ]; then
+    for lesson in "$root"/examples/lessons/[0-9]*.cu; do
+      targets+=("lesson_$(basename "$lesson" .cu)")
+    done
+    cmake --build "$root/build/dev" --target "${targets[@]}" >"$work/messages" ||
+      { cat "$work/messages"; exit 1; }
+  fi
+  "$root/examples/lessons/draw_trees.sh" "$programs/lessons"
 }
 
 command_of() { sed -n '2s#^// ##p' "$1"; }
@@ -167,6 +180,7 @@ fi
 if [ "$backend" = cpu ]; then
   ! is_wanted images || make_images
   ! is_wanted ladders || draw_ladders
+  ! is_wanted lessons || draw_lessons
 fi
 write_page
 write_table

@@ -6,7 +6,9 @@
 //                it.
 // The rule       The NULL stream and the blocking streams wait for one another. A non-blocking
 //                stream (cudaStreamNonBlocking) waits for no other stream, unless the host makes it
-//                wait for an event (lesson 17b).
+//                wait for an event (lesson 17b). cudaStreamPerThread is a blocking stream that each
+//                thread of the host has for itself; `nvcc --default-stream per-thread` makes it the
+//                stream of launches that name none.
 // The pitfall    cudaStreamCreate() makes a blocking stream. One launch into the NULL stream then
 //                runs between the grids of all such streams, and they no longer overlap.
 // Try            In step 2, write `blocking` instead of `stream.get()` in `launch_spin`. The NULL

@@ -5,7 +5,8 @@
 // You will see   a kernel that runs for 100 ms between two events, and a second stream that waits
 //                for the second event.
 // The rule       An event marks the work that is in a stream so far. Another stream can wait for
-//                it, the host can wait for it, and two events have a time between them.
+//                it, the host can wait for it, and two events have a time between them. An event
+//                that only orders is cheaper if it is created with cudaEventDisableTiming.
 // The pitfall    cudaStreamWaitEvent() waits for the last record before the call. If the event was
 //                not recorded yet, the stream waits for nothing, and no error is returned.
 // Try            In step 2, record `end` in `other.get()`. That stream then waits only for itself,

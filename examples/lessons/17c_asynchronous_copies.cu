@@ -5,7 +5,11 @@
 // You will see   a kernel that runs for 100 ms, and a copy after it in the same stream: to pinned
 //                memory, and to ordinary memory.
 // The rule       A copy between the device and pinned memory is asynchronous: the call returns, and
-//                the copy runs in its stream.
+//                the copy runs in its stream. Other calls, after the reference of the CUDA runtime:
+//                  - cudaMemcpy() returns when the host may use its memory again; it does not wait
+//                    for a copy from device to device
+//                  - a copy from host to host blocks the host, also by cudaMemcpyAsync()
+//                  - cudaMemset() does not wait, unless the memory is pinned or managed
 // The pitfall    The call cudaMemcpyAsync() does not make a copy asynchronous. If the host's memory
 //                is ordinary (pageable) memory, the call may wait for the stream.
 // Try            In step 2, copy to `pinned.data()` too. Then no copy blocks the host.

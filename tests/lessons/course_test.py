@@ -70,6 +70,13 @@ def read(root):
         "first": first,
         "for_gpu": for_gpu,
         "for_gpu_listed": {numbers(r["lesson"])[0] for r in lessons if r["runs on"] == "GPU"},
+        "trees": {label_of(p) for p in (root / "examples/lessons/trees").glob("*.svg")},
+        "trees_listed": {
+            numbers(r["lesson"])[0]
+            for r in lessons
+            if label_of(pathlib.Path(re.sub(r".*/(.*)\)$", r"\1", r["launch tree"])))
+            == numbers(r["lesson"])[0]
+        },
         "listed": [(numbers(r["lesson"])[0], numbers(r["read first"])) for r in lessons],
         "exercises": [label_of(p) for p in sorted((root / "examples/exercises").glob("*.cu"))],
         "exercises_listed": [
@@ -152,6 +159,9 @@ def problems(data):
     if data["for_gpu"] != data["for_gpu_listed"]:
         differ = sorted(data["for_gpu"] ^ data["for_gpu_listed"])
         found.append(f"examples/README.md: these lessons need a GPU, or do not: {differ}")
+    if data["trees"] != data["trees_listed"]:
+        differ = sorted(data["trees"] ^ data["trees_listed"])
+        found.append(f"examples/README.md: these lessons have a launch tree, or have none: {differ}")
     for name, plan in data["plans"].items():
         found += problems_of_plan(name, plan, data)
     half = len(data["questions"]) // 2
@@ -193,6 +203,9 @@ def check_the_check(data):
 
     def lose_a_ladder(d):
         d["ladders"].pop()
+
+    def lose_a_tree(d):
+        d["trees"].remove("09")
 
     def run_without_a_gpu(d):
         d["for_gpu"].remove("18a")

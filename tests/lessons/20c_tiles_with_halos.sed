@@ -1,0 +1,1 @@
+s|halo = steps;  // 1.|halo = steps - 1;  // 1.|
