@@ -9,50 +9,17 @@
 #include <memory>
 #include <new>
 #include <ramify/quicksort_out_of_core.cuh>
-#include <ramify/runtime/collectives.cuh>
 #include <ramify/runtime/detail/launch_each.cuh>
 #include <stdexcept>
 #include <string>
 
+#include "large_arrays.cuh"
 #include "measure_cuda.cuh"
 
 namespace {
 
 using namespace ramify;
-
-/// Writes keys first to first + n - 1 of the input.
-template <class Key>
-__global__ void write_keys(Key* keys, std::size_t n, std::uint64_t first) {
-  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i >= n) return;
-  const std::uint64_t bits = benchmark::scrambled(first + i);
-  keys[i] = std::is_floating_point_v<Key> ? static_cast<Key>(double(bits >> 11) * 0x1p-53)
-                                          : static_cast<Key>(bits);
-}
-
-/// The number of keys that are less than the key before them, and the sum of all keys' hashes.
-struct inspection {
-  unsigned long long inversions, sum;
-};
-
-constexpr unsigned inspecting_threads = 256;
-constexpr unsigned inspecting_blocks = 1024;
-
-template <class Key>
-__global__ void inspect(const Key* keys, std::size_t n, inspection* result) {
-  using reduce = block_reduce<unsigned long long, inspecting_threads>;
-  __shared__ typename reduce::TempStorage storage;
-  unsigned long long sum = 0;
-  const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
-  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += stride) {
-    if (i > 0 && keys[i] < keys[i - 1]) atomicAdd(&result->inversions, 1ULL);
-    std::uint64_t bits = 0;
-    memcpy(&bits, keys + i, sizeof(Key));
-    sum += benchmark::scrambled(bits);
-  }
-  sum = reduce(storage).Sum(sum);
-  if (threadIdx.x == 0) atomicAdd(&result->sum, sum);
-}
+using benchmark::large_inspection;
 
 /// Memory of the host, pinned or not.
 class host_array {
@@ -102,7 +69,7 @@ class bench {
       const std::chrono::duration<double, std::milli> taken =
           std::chrono::steady_clock::now() - begin;
       if (i > 0) times.push_back(taken.count());
-      const inspection after = look_at_keys();
+      const large_inspection after = look_at_keys();
       if (after.inversions > 0 || after.sum != before_.sum) {
         throw std::runtime_error("a wrong result of " + std::to_string(n_) + " keys");
       }
@@ -122,8 +89,8 @@ class bench {
     const device_buffer<Key> on_device(chunk, nullptr);
     for (std::size_t first = 0; first < n_; first += chunk) {
       const std::size_t n = std::min(chunk, n_ - first);
-      detail::runtime::launch_each(write_keys<Key>, n, nullptr, "writing keys", on_device.data(), n,
-                                   std::uint64_t{first});
+      detail::runtime::launch_each(benchmark::write_keys<Key>, n, nullptr, "writing keys",
+                                   on_device.data(), n, std::uint64_t{first});
       copy_to_host(keys() + first, on_device.data(), n * sizeof(Key), nullptr);
     }
     check(cudaDeviceSynchronize(), "writing the input");
@@ -131,20 +98,16 @@ class bench {
   }
 
   /// Chunks overlap by one key, so that all neighbors are compared; its hash counts once.
-  inspection look_at_keys() {
+  large_inspection look_at_keys() {
     const device_buffer<Key> on_device(chunk + 1, nullptr);
-    const device_buffer<inspection> result(1, nullptr);
-    inspection all{};
+    const device_buffer<large_inspection> result(1, nullptr);
+    large_inspection all{};
     for (std::size_t first = 0; first < n_; first += chunk) {
       const std::size_t n = std::min(chunk, n_ - first);
       const std::size_t extra = first > 0 ? 1 : 0;
       copy_to_device(on_device.data(), keys() + first - extra, (n + extra) * sizeof(Key), nullptr);
-      clear_memory(result.data(), 1, nullptr, "clearing an inspection");
-      check(launch(inspect<Key>, {inspecting_blocks, inspecting_threads}, nullptr, on_device.data(),
-                   n + extra, result.data())
-                .code(),
-            "checking keys");
-      const inspection part = read_back(result.data(), nullptr, "checking keys");
+      const large_inspection part =
+          benchmark::inspect_large(on_device.data(), n + extra, result.data());
       all.inversions += part.inversions;
       all.sum += part.sum;
       if (extra == 0) continue;
@@ -161,7 +124,7 @@ class bench {
   std::size_t n_;
   const host_array& keys_;
   const host_array& temporary_;
-  inspection before_{};
+  large_inspection before_{};
 };
 
 void measure_all(benchmark::recorder& out, const benchmark::command_line& asked) {

@@ -95,7 +95,7 @@ class quicksort_bench_of : public quicksort_bench {
     });
   }
 
- private:
+ protected:
   [[nodiscard]] arrays data() const { return {keys_.data(), values_.data()}; }
 
   void make_input() {
