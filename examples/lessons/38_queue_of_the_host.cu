@@ -7,7 +7,8 @@
 //                makes no CUDA call between them: a round trip is two writes of memory.
 // The rule       Pinned memory has one address for the host and for kernels. A writer first writes
 //                the data, then a flag with a release of system scope; the reader reads the flag
-//                with an acquire of system scope, then the data. Each word has one writer.
+//                with an acquire of system scope, then the data (system_flag.hpp). Each word has
+//                one writer.
 // The pitfall    Device scope, that of atomicAdd(), orders threads of this GPU only; a plain read
 //                may be kept in a register or a cache for ever. A kernel that waits for
 //                the host occupies its multiprocessor, and on some systems nothing else of the
@@ -16,21 +17,11 @@
 #include <chrono>
 #include <future>
 
-#include "lesson.hpp"
-
-#if RAMIFY_ON_CUDA
-#include <cuda/atomic>
-namespace order = cuda;
-template <class T>
-using system_atomic = cuda::atomic_ref<T, cuda::thread_scope_system>;
-#else
-#include <atomic>
-namespace order = std;
-template <class T>
-using system_atomic = std::atomic_ref<T>;
-#endif
+#include "system_flag.hpp"
 
 using namespace ramify;
+using lesson::read_flag;
+using lesson::write_flag;
 
 constexpr unsigned questions = 10;
 
@@ -42,22 +33,12 @@ struct mailbox {
   unsigned answered;  // written by the kernel: answers so far
 };
 
-// Returns the counter. What was written before it is then visible.
-__host__ __device__ unsigned read(unsigned& counter) {
-  return system_atomic<unsigned>(counter).load(order::memory_order_acquire);
-}
-
-// Sets the counter, after everything that this thread has written before.
-__host__ __device__ void write(unsigned& counter, unsigned value) {
-  system_atomic<unsigned>(counter).store(value, order::memory_order_release);
-}
-
 // 1. One block answers: thread 0 waits for a question, all threads work on it.
 __global__ void answer_all(mailbox* box) {
   __shared__ unsigned sum;
   for (unsigned i = 1; i <= questions; ++i) {
     if (threadIdx.x == 0) {
-      while (read(box->asked) != i) continue;
+      while (read_flag(box->asked) != i) continue;
       sum = 0;
     }
     __syncthreads();
@@ -66,7 +47,7 @@ __global__ void answer_all(mailbox* box) {
     // 2. Write the answer, then the flag. The release makes both visible to the host in this order.
     if (threadIdx.x == 0) {
       box->answer = sum;
-      write(box->answered, i);
+      write_flag(box->answered, i);
     }
   }
 }
@@ -90,8 +71,8 @@ int main() {
     for (unsigned i = 1; i <= questions; ++i) {
       // 4. Write the question, then the flag. Wait for the answer, unless the launch has failed.
       box[0].question = number;
-      write(box[0].asked, i);
-      while (read(box[0].answered) != i && !has_ended()) continue;
+      write_flag(box[0].asked, i);
+      while (read_flag(box[0].answered) != i && !has_ended()) continue;
       const unsigned expected = 32 * (number % 1000) + 31 * 32 / 2;
       right += box[0].answer == expected ? 1 : 0;
       number = box[0].answer;
