@@ -100,6 +100,7 @@ class spatial_backend {
                                                const spatial_query_options& options,
                                                const environment& env) const = 0;
   virtual std::vector<spatial_index_node<Real, dim>> nodes() const = 0;
+  virtual run_times refit(std::span<const point> positions, const environment& env) = 0;
 
   spatial_tree_report report;  ///< of the build
 };
@@ -144,7 +145,8 @@ class spatial_index {
   /// Lists the points whose distance to a query is at most `radius`. Their order depends only on
   /// the points of the index.
   /// \param env  its memory: radius_list_scratch_bytes()
-  /// \throws std::invalid_argument if radius < 0; cuda_error
+  /// \throws std::invalid_argument if radius < 0; std::length_error if the lists have more ids than
+  ///         options.max_listed_ids, before they are allocated; cuda_error
   [[nodiscard]] neighbor_lists radius_list(std::span<const point> queries, Real radius,
                                            const spatial_query_options& options,
                                            const environment& env = {}) const {
@@ -228,6 +230,19 @@ class spatial_index {
                                        std::uint32_t min_points = 1,
                                        const environment& env = {}) const {
     return find_clusters(radius, labels, min_points, spatial_query_options{}, env);
+  }
+
+  /// Moves all points: the nodes keep their points, and get the boxes of the new positions. Queries
+  /// have the results that a new index has, except that the order of a list remains that of the
+  /// build. The more points have moved apart, the longer queries take: then build an index again.
+  /// No other thread may use the index at the same time. Complexity: O(points + nodes).
+  /// \param positions  one for each point, in the caller's order
+  /// \param env        its stream and its trace are used
+  /// \return the times of the call
+  /// \throws std::invalid_argument if positions does not have one element per point, or naming the
+  ///         first position that is not finite, before anything is changed; cuda_error
+  run_times refit(std::span<const point> positions, const environment& env = {}) {
+    return backend_->refit(positions, env);
   }
 
   /// Returns a copy of all nodes in host memory, for example to draw the tree. Node 0 is the root;

@@ -6,6 +6,7 @@
 #   wheel_test.sh <root> <build> <work folder> <ON if the build has CUDA>
 set -euo pipefail
 root=$1 build=$2 work=$3 has_cuda=$4
+gpus=none; [ "$has_cuda" != ON ] || gpus='.*[0-9].*'
 most_bytes=10000000 # of a wheel for the CPU executor
 skip() { echo "skipped: $1"; exit 77; }
 
@@ -17,7 +18,7 @@ if [ ! -x tools/bin/pytest ]; then
   rm -rf tools
   python3 -m venv tools >/dev/null 2>&1 || skip 'python3 has no venv'
   tools/bin/pip install -q scikit-build-core nanobind numpy scipy networkx pytest \
-    array-api-strict ||
+    array-api-strict mypy ||
     skip 'pip cannot download the tools'
 fi
 rm -rf installed wheels empty
@@ -36,6 +37,10 @@ if python3 -m zipfile -l "$wheel" | grep -E '[.](a|hpp|cuh|cmake) '; then
   exit 1
 fi
 
+for file in _ramify.pyi py.typed; do
+  python3 -m zipfile -l "$wheel" | grep "^ramify/$file " >/dev/null || { echo "no $file"; exit 1; }
+done
+
 # The tests import the installed package, not the folder of the sources.
 python3 -m venv empty
 empty/bin/pip install -q --no-index --find-links wheels --no-deps ramify
@@ -43,4 +48,20 @@ site=$(tools/bin/python -c 'import sysconfig; print(sysconfig.get_paths()["purel
 mkdir -p elsewhere
 cd elsewhere
 PYTHONPATH=$site ../empty/bin/python -m pytest -q -p no:cacheprovider "$root/tests/python"
-PYTHONPATH=$site ../empty/bin/python -m ramify | grep '^ramify [0-9]'
+PYTHONPATH=$site ../empty/bin/python -m ramify | grep -x 'ramify [0-9.]*'
+PYTHONPATH=$site ../empty/bin/python -m ramify | grep -x "code for GPUs: $gpus"
+
+# A type checker accepts the package, and finds an argument of a wrong type.
+cat >program.py <<'EOF'
+import numpy
+import ramify
+
+tree = ramify.SpatialTree(numpy.zeros((3, 2)), leaf_size=4)
+print(tree.query(numpy.zeros((1, 2)), k=2).indices, ramify.__version__)
+tree.query(numpy.zeros((1, 2)), k="2")
+EOF
+types=$(../tools/bin/mypy --strict --python-executable ../empty/bin/python --cache-dir mypy program.py \
+  2>&1) && { echo "mypy found no error: $types"; exit 1; }
+echo "$types" | grep -F 'program.py:6: error: Argument "k" to "query" of "SpatialTree"' ||
+  { echo "$types"; exit 1; }
+echo "$types" | grep -F 'Found 1 error in 1 file' >/dev/null || { echo "$types"; exit 1; }

@@ -301,6 +301,43 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(nodes_are_a_tree_of_tight_boxes, Type, tests::spat
   }
 }
 
+// All lists together may not have more ids than the caller allows.
+BOOST_AUTO_TEST_CASE(lists_are_limited) {
+  const auto points = tests::make_cloud<float, 3>(cloud::filled_box, 100, 7);
+  const ramify::spatial_index<float, 3> index(points, options_for(), environment_for());
+  const std::size_t all = points.size() * points.size();
+  ramify::spatial_query_options options;
+  options.max_listed_ids = all;
+  BOOST_TEST(index.radius_list(points, 1000, options).ids.size() == all);
+  options.max_listed_ids = all - 1;
+  BOOST_CHECK_EXCEPTION((void)index.radius_list(points, 1000, options), std::length_error,
+                        names("have 10000 ids, which exceeds "
+                              "spatial_query_options.max_listed_ids, 9999"));
+}
+
+// An index whose points have moved answers as a new one; bad positions change nothing.
+BOOST_AUTO_TEST_CASE(refit_follows_the_points) {
+  const auto points = tests::make_cloud<double, 2>(cloud::filled_box, 200, 7);
+  const auto moved = tests::make_cloud<double, 2>(cloud::hollow_sphere, 200, 8);
+  ramify::spatial_index<double, 2> index(points, options_for(), environment_for());
+  const auto finds = [&](const auto& positions) {
+    std::vector<std::uint32_t> ids(3 * positions.size());
+    std::vector<double> distances2(ids.size());
+    (void)index.all_nearest_neighbors(3, true, ids, distances2);
+    return tests::check_nearest<double, 2>(positions, positions, 3, true, ids, distances2);
+  };
+  BOOST_TEST(finds(points) == "");
+  BOOST_TEST(index.refit(moved).total_ms > 0);
+  BOOST_TEST(finds(moved) == "");
+  BOOST_TEST(finds(points) != "");
+  auto bad = points;
+  bad[42][1] = std::numeric_limits<double>::quiet_NaN();
+  BOOST_CHECK_EXCEPTION(index.refit(bad), std::invalid_argument, names("positions[42]"));
+  BOOST_CHECK_EXCEPTION(index.refit(std::span(points).first(199)), std::invalid_argument,
+                        names("positions has 199 elements, but the index has 200 points"));
+  BOOST_TEST(finds(moved) == "");
+}
+
 // The negative control: the comparison with brute force detects wrong results.
 BOOST_AUTO_TEST_CASE(brute_force_detects_wrong_results) {
   const auto points = tests::make_cloud<float, 2>(cloud::lattice, 25, 8);

@@ -132,7 +132,7 @@ std::vector<facade_call> calls_of_objects(arguments& a) {
 }
 
 /// The queries of an index, which have environments of their own.
-std::vector<facade_call> calls_of_queries(arguments& a, const spatial_index<float, 3>& index) {
+std::vector<facade_call> calls_of_queries(arguments& a, spatial_index<float, 3>& index) {
   const auto ids = std::span(a.ids).first(3);
   return {
       {"radius_count", [&, ids](const auto& env) { index.radius_count(a.points, 1, ids, env); }},
@@ -145,6 +145,7 @@ std::vector<facade_call> calls_of_queries(arguments& a, const spatial_index<floa
       {"all_nearest_neighbors",
        [&, ids](const auto& env) { index.all_nearest_neighbors(1, true, ids, a.reals, env); }},
       {"find_clusters", [&, ids](const auto& env) { index.find_clusters(1, ids, 1, env); }},
+      {"refit", [&](const auto& env) { index.refit(a.points, env); }},
   };
 }
 
@@ -169,6 +170,6 @@ BOOST_AUTO_TEST_CASE(calls_refuse_streams_of_other_backends) {
   arguments a;
   expect_refusals(calls_of_arrays(a));
   expect_refusals(calls_of_objects(a));
-  const spatial_index<float, 3> index(a.points, {.backend = tests::backend_under_test()});
+  spatial_index<float, 3> index(a.points, {.backend = tests::backend_under_test()});
   expect_refusals(calls_of_queries(a, index));
 }

@@ -49,6 +49,9 @@ struct spatial_query_options {
   /// Whether the distances of nearest neighbors are squared. False: the distances themselves, which
   /// are in the range of the type of the coordinates also if their squares are not.
   bool squared = true;
+  /// The maximum number of ids of all lists of a radius_list() or query_list(), which throws
+  /// std::length_error if there are more, before it allocates the lists; 0: no limit.
+  std::size_t max_listed_ids = 0;
 };
 
 /// The label of a point that is in no cluster.

@@ -47,8 +47,8 @@ struct list_matches {
 /// \param env         its memory: query_scratch_bytes()
 /// \return lists; their memory is freed in the stream, which must outlive them. The report is that
 ///         of the second call, or of the first one if no query finds a point.
-/// \throws std::invalid_argument, unavailable, cuda_error, as query(); unavailable while the stream
-///         is being captured
+/// \throws std::invalid_argument, unavailable, cuda_error, as query(); std::length_error if
+///         options.max_listed_ids is exceeded; unavailable while the stream is being captured
 template <class Real, int dim, class Predicates>
 device_neighbor_lists query_list(const spatial_tree_view<Real, dim>& tree,
                                  const Predicates& predicates, const spatial_query_options& options,
@@ -66,7 +66,7 @@ device_neighbor_lists query_list(const spatial_tree_view<Real, dim>& tree,
   device_neighbor_lists lists;
   lists.report = query(tree, predicates, count_matches{lengths.data()}, options, env);
   // 2. Allocate the lists, and write them.
-  internal::allocate_lists(lengths.data(), setup.n, setup.stream, lists);
+  internal::allocate_lists(lengths.data(), setup.n, options, setup.stream, lists);
   if (lists.ids.size() == 0) return lists;
   lists.report =
       query(tree, predicates, list_matches{lists.offsets.data(), lists.ids.data()}, options, env);

@@ -10,6 +10,8 @@
 #include <ramify/runtime/detail/scan.cuh>
 #include <ramify/spatial_tree/config.hpp>
 #include <ramify/spatial_tree/query_run.cuh>
+#include <stdexcept>
+#include <string>
 #include <type_traits>
 
 namespace ramify::inline RAMIFY_BUILD {
@@ -72,16 +74,22 @@ struct device_neighbor_lists {
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
 /// Allocates lists of these lengths, of which there is one element more than lists. Waits for the
-/// stream. \throws cuda_error
+/// stream. \throws std::length_error if they exceed options.max_listed_ids in sum; cuda_error
 template <class = void>
-void allocate_lists(std::uint32_t* lengths, std::size_t n, cudaStream_t stream,
-                    device_neighbor_lists& lists) {
+void allocate_lists(std::uint32_t* lengths, std::size_t n, const spatial_query_options& options,
+                    cudaStream_t stream, device_neighbor_lists& lists) {
   // Each list begins where the one before it ends.
   clear_memory(lengths + n, 1, stream, "writing the end of the counts");
   lists.offsets = device_buffer<std::uint64_t>(n + 1, stream);
   scan_counts(lengths, n + 1, lists.offsets.data(), stream);
-  lists.ids = device_buffer<std::uint32_t>(
-      read_back(lists.offsets.data() + n, stream, "reading the length of lists"), stream);
+  const std::uint64_t ids =
+      read_back(lists.offsets.data() + n, stream, "reading the length of lists");
+  if (options.max_listed_ids != 0 && ids > options.max_listed_ids) {
+    throw std::length_error("the lists of a query have " + std::to_string(ids) +
+                            " ids, which exceeds spatial_query_options.max_listed_ids, " +
+                            std::to_string(options.max_listed_ids));
+  }
+  lists.ids = device_buffer<std::uint32_t>(ids, stream);
 }
 
 }  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD
@@ -97,7 +105,7 @@ namespace ramify::inline RAMIFY_BUILD {
 /// \param radius   of all balls, 0 or more
 /// \param env      its memory: radius_list_scratch_bytes()
 /// \return a run whose get() returns lists; their memory is freed in the stream, which must outlive
-///         them
+///         them. get() throws std::length_error if options.max_listed_ids is exceeded
 /// \throws std::invalid_argument, unavailable, cuda_error
 template <class Real, int dim>
 async_run<device_neighbor_lists> radius_list_async(const spatial_tree_view<Real, dim>& tree,
@@ -112,9 +120,9 @@ async_run<device_neighbor_lists> radius_list_async(const spatial_tree_view<Real,
   if (setup.captured) {
     throw unavailable("radius_list: a graph cannot capture lists, whose memory get() allocates");
   }
-  const auto write_lists = [](auto& call, device_neighbor_lists& lists) {
+  const auto write_lists = [options](auto& call, device_neighbor_lists& lists) {
     // 2. Allocate the lists.
-    internal::allocate_lists(call.memory().list_lengths, call.n(), call.stream(), lists);
+    internal::allocate_lists(call.memory().list_lengths, call.n(), options, call.stream(), lists);
     // 3. Write the lists.
     if (lists.ids.size() == 0) return;
     call.run_pass(internal::list_pass{call.tree().ids, lists.offsets.data(), lists.ids.data()});
@@ -135,7 +143,7 @@ auto radius_list_async(const spatial_tree_view<Real, dim>& tree, const point<Rea
 }
 
 /// Lists the points in the ball around each query: radius_list_async() and get(). Waits for the
-/// stream several times. \throws std::invalid_argument, unavailable, cuda_error
+/// stream several times. \throws std::invalid_argument, std::length_error, unavailable, cuda_error
 template <class Real, int dim>
 device_neighbor_lists radius_list(const spatial_tree_view<Real, dim>& tree,
                                   const point<Real, dim>* queries, std::size_t n,

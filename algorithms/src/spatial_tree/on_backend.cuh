@@ -150,6 +150,18 @@ class spatial_here : public facade::spatial_backend<Real, dim> {
     return all;
   }
 
+  run_times refit(std::span<const host_point> positions, const environment& env) override {
+    if (positions.size() != this->report.points) {
+      throw std::invalid_argument(
+          "spatial_index: positions has " + std::to_string(positions.size()) +
+          " elements, but the index has " + std::to_string(this->report.points) + " points");
+    }
+    facade_call call(env);
+    const on_device input(as_points(positions), call, "positions");
+    tree_.refit(input.data(), env);
+    return call.finish();
+  }
+
  private:
   /// Runs `query`, which writes a row of k neighbors for each of n queries, and copies the rows.
   template <class Query>

@@ -8,37 +8,18 @@ same library. No array is converted to another type.
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy
 
-from . import _ramify
+from . import _environment, _ramify
+from ._environment import Environment
+from ._memory import check_result
 
 # Kinds of devices in DLPack.
 _HOST_DEVICES = {1, 3}  # ordinary memory, pinned memory
 _GPU_DEVICES = {2, 13}  # memory of a CUDA device, managed memory
-
-
-@dataclass(frozen=True)
-class Environment:
-    """Where and how a call runs.
-
-    backend:           ``automatic``, ``cuda`` or ``cpu``. Automatic is the place of the arrays:
-                       NumPy arrays are processed by the CPU executor, arrays on a GPU there.
-                       With ``cuda``, NumPy arrays are copied to the GPU and back.
-    route:             ``automatic``, ``device`` (grids launch child grids) or ``flat``.
-    flat_loop:         ``automatic``, ``graph`` or ``host``: what launches the rounds of a flat run.
-    stream:            the address of a CUDA stream, or None: the current stream of the library of
-                       the arrays.
-    pending_launches:  the pending-launch limit of the GPU during the call; 0 leaves it unchanged.
-    """
-
-    backend: str = "automatic"
-    route: str = "automatic"
-    flat_loop: str = "automatic"
-    stream: int | None = None
-    pending_launches: int = 0
 
 
 class Arrays:
@@ -58,28 +39,21 @@ class Arrays:
                 )
 
     def environment(self, env: Environment | None) -> _ramify.Environment:
-        """Return the environment of the call. Raises ValueError that names the field."""
-        env = Environment() if env is None else env
-        if not isinstance(env, Environment):
-            raise TypeError("env: must be a ramify.Environment")
-        backend, stream = env.backend, env.stream
+        """Return the environment of the call. Raises TypeError or ValueError that names a field."""
         if self.gpu is None:
-            if stream is not None and backend != "cuda":
-                raise ValueError("env.stream: a call with arrays of the host has no CUDA stream")
-            if backend == "automatic":
-                backend = "cpu"
-        else:
-            if backend == "cpu":
-                raise ValueError("env.backend: 'cpu', but the arrays are on a GPU")
-            backend = "cuda"
-            if stream is None:
-                stream = _current_stream(self.origin, self.gpu)
-        return _ramify.make_environment(
-            backend, env.route, env.flat_loop, stream or 0, env.pending_launches
-        )
+            return _environment.on_host(env)
+        env = _environment.checked(env)
+        if env.backend == "cpu":
+            raise ValueError("env.backend: 'cpu', but the arrays are on a GPU")
+        stream = env.stream
+        if stream is None:
+            stream = _current_stream(self.origin, self.gpu)
+        return _environment.made(env, "cuda", stream)
 
     def empty(self, shape: tuple[int, ...], dtype: str) -> Any:
-        """Return a new array of the library, in the same place."""
+        """Return a new array of the library, in the same place. Raises MemoryError on the host."""
+        if self.gpu is None:
+            check_result("the result", prod(shape), numpy.dtype(dtype).itemsize)
         if self.origin == "numpy":
             return numpy.empty(shape, dtype)
         if self.origin == "torch":

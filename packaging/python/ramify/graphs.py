@@ -6,7 +6,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from . import _ramify
-from ._arrays import Arrays, Environment, check, contiguous
+from ._arguments import flag, integer, real
+from ._arrays import Arrays, check, contiguous, dtype_of
+from ._environment import Environment
 
 
 class Search(NamedTuple):
@@ -42,14 +44,19 @@ class Graph:
         if len(offsets) == 0:
             raise ValueError("offsets: no elements; must be one more than vertices")
         self._edges = (contiguous(arrays, offsets), contiguous(arrays, targets))
-        self._symmetric = symmetric
+        self._symmetric = flag("symmetric", symmetric)
         self._n = len(offsets) - 1
 
     def __len__(self) -> int:
         return self._n
 
     def breadth_first_search(self, source: int, *, env: Environment | None = None) -> Search:
-        """Search from ``source``. Raises ValueError if it is no vertex."""
+        """Return levels and parents of a breadth-first search from the vertex ``source``.
+
+        It takes O(n + m) time. Raises TypeError if source is no integer, ValueError if it is no
+        vertex.
+        """
+        source = integer("source", source, -(2**63), 2**63 - 1)
         found = Search(self._new("int32"), self._new("int32"))
         _ramify.breadth_first_search(
             *self._edges, self._symmetric, source, *found, self._arrays.environment(env)
@@ -63,15 +70,22 @@ class Graph:
 
         lengths:  (m) of type float32, float64 or uint64: the length of each edge, 0 or more, in the
                   order of the targets.
-        delta:    the width of a bucket of distances; 0: it is computed.
+        delta:    the width of a bucket of distances, in the unit of the lengths; 0: it is computed.
+
+        Raises TypeError for other types of arguments, ValueError for a negative length or one that
+        is not finite, for another number of lengths, and if source is no vertex.
         """
         arrays = Arrays(offsets=self._edges[0], lengths=lengths)
         check("lengths", lengths, ("float32", "float64", "uint64"))
-        found = Paths(
-            arrays.empty((self._n,), str(lengths.dtype).split(".")[-1]), self._new("int32")
-        )
+        source = integer("source", source, -(2**63), 2**63 - 1)
+        delta = real("delta", delta)
+        found = Paths(arrays.empty((self._n,), dtype_of(lengths)), self._new("int32"))
         _ramify.shortest_paths(
-            *self._edges, contiguous(arrays, lengths), source, delta, *found,
+            *self._edges,
+            contiguous(arrays, lengths),
+            source,
+            delta,
+            *found,
             arrays.environment(env),
         )
         return found
@@ -79,7 +93,7 @@ class Graph:
     def connected_components(self, *, env: Environment | None = None) -> Any:
         """Return the smallest vertex of the component of each vertex: int32.
 
-        The direction of edges is ignored.
+        The direction of edges is ignored. It takes about O(n + m) time.
         """
         labels = self._new("int32")
         _ramify.connected_components(
@@ -97,13 +111,20 @@ class Graph:
     ) -> Any:
         """Return the PageRank of each vertex: float64. The sum is about 1.
 
-        tolerance:  the iteration ends when the absolute changes of all ranks add up to at most
-                    this number.
+        damping:         the share of a rank that follows edges.
+        tolerance:       the iteration ends when the absolute changes of all ranks add up to at most
+                         this number.
+        max_iterations:  the iteration also ends after so many; each takes O(n + m) time.
+
+        Raises TypeError for other types of arguments, ValueError that names a field out of range.
         """
-        ranks = self._new("float64")
-        _ramify.pagerank(
-            *self._edges, damping, tolerance, max_iterations, ranks, self._arrays.environment(env)
+        options = (
+            real("damping", damping),
+            real("tolerance", tolerance),
+            integer("max_iterations", max_iterations, 0, 2**32 - 1),
         )
+        ranks = self._new("float64")
+        _ramify.pagerank(*self._edges, *options, ranks, self._arrays.environment(env))
         return ranks
 
     def _new(self, dtype: str) -> Any:

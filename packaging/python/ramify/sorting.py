@@ -6,7 +6,9 @@ from __future__ import annotations
 from typing import Any
 
 from . import _ramify
-from ._arrays import Arrays, Environment, check, check_writable, contiguous
+from ._arguments import flag, text
+from ._arrays import Arrays, check, check_writable, contiguous
+from ._environment import Environment
 from ._report import Report
 
 _KEYS = ("int32", "uint32", "int64", "uint64", "float32", "float64")
@@ -33,7 +35,7 @@ def sort(
     arrays = Arrays(keys=keys)
     check("keys", keys, _KEYS)
     result = arrays.copy(keys)
-    _ramify.sort(result, None, descending, strategy, arrays.environment(env))
+    _sort(arrays, result, None, descending, strategy, env)
     return result
 
 
@@ -60,7 +62,7 @@ def sort_in_place(
         check("values", values, _VALUES)
         check_writable("values", values)
         _check_equal_length("values", values, "keys", keys)
-    return Report(_ramify.sort(keys, values, descending, strategy, arrays.environment(env)))
+    return _sort(arrays, keys, values, descending, strategy, env)
 
 
 def sort_pairs(
@@ -80,7 +82,7 @@ def sort_pairs(
     check("values", values, _VALUES)
     _check_equal_length("values", values, "keys", keys)
     keys, values = arrays.copy(keys), arrays.copy(values)
-    _ramify.sort(keys, values, descending, strategy, arrays.environment(env))
+    _sort(arrays, keys, values, descending, strategy, env)
     return keys, values
 
 
@@ -115,9 +117,32 @@ def segmented_sort(
         _check_equal_length("values", values, "keys", keys)
         moved = arrays.copy(values)
     _ramify.segmented_sort(
-        result, moved, contiguous(arrays, offsets), descending, arrays.environment(env)
+        result,
+        moved,
+        contiguous(arrays, offsets),
+        flag("descending", descending),
+        arrays.environment(env),
     )
     return result if values is None else (result, moved)
+
+
+def _sort(
+    arrays: Arrays,
+    keys: Any,
+    values: Any,
+    descending: bool,
+    strategy: str,
+    env: Environment | None,
+) -> Report:
+    return Report(
+        _ramify.sort(
+            keys,
+            values,
+            flag("descending", descending),
+            text("strategy", strategy),
+            arrays.environment(env),
+        )
+    )
 
 
 def _check_equal_length(name: str, array: Any, of: str, other: Any) -> None:

@@ -8,7 +8,10 @@ from typing import Any, NamedTuple
 import numpy
 
 from . import _ramify
-from ._arrays import Arrays, Environment, check, contiguous, dtype_of
+from ._arguments import flag, integer, real, reals
+from ._arrays import Arrays, check, contiguous, dtype_of
+from ._environment import Environment
+from ._memory import check_result, free_bytes
 from ._report import Report
 
 _COORDINATES = ("float32", "float64")
@@ -35,7 +38,9 @@ class SpatialTree:
     leaf_size:  the maximum number of points of a leaf, in [1, 1024].
 
     Queries have the type and the number of coordinates of the points. ``period`` is the length of a
-    periodic box along each axis, 0 for an axis that is not periodic.
+    periodic box along each axis, 0 for an axis that is not periodic. Lengths and distances have the
+    unit of the coordinates. Threads may ask queries of one tree at the same time, but not during
+    refit().
 
     The build takes O(n log n) time. Raises TypeError for another type of elements, ValueError for
     another shape, a NaN or an infinity; the message names the point.
@@ -51,10 +56,13 @@ class SpatialTree:
         self._n = points.shape[0]
         self._arrays = arrays
         self._tree = _ramify.SpatialTree(
-            contiguous(arrays, points), leaf_size, arrays.environment(env)
+            contiguous(arrays, points),
+            integer("leaf_size", leaf_size, 1, 1024),
+            arrays.environment(env),
         )
 
     def __len__(self) -> int:
+        """Return the number of points."""
         return self._n
 
     @property
@@ -62,17 +70,34 @@ class SpatialTree:
         """The report of the build."""
         return Report(self._tree.report())
 
+    def refit(self, positions: Any, *, env: Environment | None = None) -> None:
+        """Move all points to new positions, without a sort, in O(n) time.
+
+        positions:  (n, 2) or (n, 3) of the type of the points: one for each point, in their order.
+
+        Queries are exact, and take longer the more points have moved apart; then build a new tree.
+        Raises TypeError or ValueError as the constructor does; then the tree is unchanged.
+        """
+        arrays, positions = self._like_points("positions", positions)
+        if positions.shape[0] != self._n:
+            raise ValueError(f"positions: {positions.shape[0]}, but the tree has {self._n} points")
+        self._tree.refit(positions, arrays.environment(env))
+
     def query(
         self, queries: Any, k: int = 1, *, period: Any = None, env: Environment | None = None
     ) -> Neighbors:
         """Return the ``k`` points that are nearest to each query.
 
-        Raises ValueError if k is less than 1, TypeError or ValueError for bad queries.
+        queries:  (m, 2) or (m, 3) of the type of the points.
+
+        Raises TypeError for another type of an argument, ValueError if k is less than 1 or for bad
+        queries, MemoryError if the result does not fit into the free memory of the host.
         """
-        arrays, queries = self._queries(queries)
-        shape = (queries.shape[0], _positive("k", k))
-        found = Neighbors(arrays.empty(shape, "int32"), arrays.empty(shape, self._dtype))
-        self._tree.nearest(queries, k, *found, self._period(period), False, arrays.environment(env))
+        arrays, queries = self._like_points("queries", queries)
+        found = self._rows(arrays, queries.shape[0], k)
+        self._tree.nearest(
+            queries, found.indices.shape[1], *found, self._period(period), arrays.environment(env)
+        )
         return found
 
     def neighbors(
@@ -86,36 +111,63 @@ class SpatialTree:
         """Return the ``k`` points that are nearest to each point of the tree, in the points' order.
 
         exclude_self:  whether a point is not its own neighbor; copies of it are neighbors.
+
+        Raises the errors of query().
         """
-        shape = (self._n, _positive("k", k))
         arrays = self._arrays
-        found = Neighbors(arrays.empty(shape, "int32"), arrays.empty(shape, self._dtype))
+        exclude_self = flag("exclude_self", exclude_self)
+        found = self._rows(arrays, self._n, k)
         self._tree.neighbors(
-            k, exclude_self, *found, self._period(period), False, arrays.environment(env)
+            found.indices.shape[1],
+            exclude_self,
+            *found,
+            self._period(period),
+            arrays.environment(env),
         )
         return found
 
     def ball_count(
         self, queries: Any, radius: float, *, period: Any = None, env: Environment | None = None
     ) -> Any:
-        """Return the number of points at a distance of at most ``radius`` from each query: int32."""
-        arrays, queries = self._queries(queries)
+        """Return the number of points at a distance of at most ``radius`` from each query: int32.
+
+        Raises TypeError for another type of an argument, ValueError for a radius that is negative
+        or NaN, or for bad queries.
+        """
+        arrays, queries = self._like_points("queries", queries)
         counts = arrays.empty((queries.shape[0],), "int32")
         self._tree.ball_count(
-            queries, float(radius), counts, self._period(period), arrays.environment(env)
+            queries, real("radius", radius), counts, self._period(period), arrays.environment(env)
         )
         return counts
 
     def ball_list(
-        self, queries: Any, radius: float, *, period: Any = None, env: Environment | None = None
+        self,
+        queries: Any,
+        radius: float,
+        *,
+        max_indices: int | None = None,
+        period: Any = None,
+        env: Environment | None = None,
     ) -> Lists:
         """Return the points at a distance of at most ``radius`` from each query.
 
-        The lists are made in memory of the host; for arrays on a GPU they are copied there.
+        max_indices:  the maximum number of indices of all lists; None: as many as fit into the free
+                      memory of the host, of which an index takes 8 bytes during the call.
+
+        A first pass counts the points. The lists are made in memory of the host; for arrays on a
+        GPU they are copied there. Raises the errors of ball_count(), and MemoryError with the
+        number of indices if there are more than max_indices; then no list has been made.
         """
-        arrays, queries = self._queries(queries)
+        arrays, queries = self._like_points("queries", queries)
+        if max_indices is None:
+            max_indices = max(free_bytes() // 8, 1)
         offsets, indices, _ = self._tree.ball_list(
-            queries, float(radius), self._period(period), arrays.environment(env)
+            queries,
+            real("radius", radius),
+            self._period(period),
+            integer("max_indices", max_indices, 1, 2**63 - 1),
+            arrays.environment(env),
         )
         return Lists(
             arrays.from_host(offsets.view(numpy.int64)), arrays.from_host(indices.view(numpy.int32))
@@ -133,36 +185,40 @@ class SpatialTree:
 
         Clusters are those of DBSCAN; with ``min_points=1``, friends of friends. A point with at
         least ``min_points`` points in its ball, itself included, is a core point. The label of a
-        cluster is the least index of its core points.
+        cluster is the least index of its core points. Raises the errors of ball_count().
         """
         labels = self._arrays.empty((self._n,), "int32")
         self._tree.clusters(
-            float(radius), _positive("min_points", min_points), labels, self._period(period),
+            real("radius", radius),
+            integer("min_points", min_points, 1),
+            labels,
+            self._period(period),
             self._arrays.environment(env),
         )
         return labels
 
-    def _queries(self, queries: Any) -> tuple[Arrays, Any]:
-        arrays = Arrays(queries=queries)
+    def _rows(self, arrays: Arrays, rows: int, k: int) -> Neighbors:
+        """Return arrays for k neighbors of each of so many queries."""
+        shape = (rows, integer("k", k, 1))
+        # Two arrays, of which each checks that it fits into the memory alone.
+        if arrays.gpu is None:
+            check_result("indices and distances", 2 * rows * shape[1], 4 if "32" in self._dtype else 8)
+        return Neighbors(arrays.empty(shape, "int32"), arrays.empty(shape, self._dtype))
+
+    def _like_points(self, name: str, array: Any) -> tuple[Arrays, Any]:
+        """Return an array of points, after all checks, as a contiguous one."""
+        arrays = Arrays(**{name: array})
         if arrays.gpu != self._arrays.gpu:
-            raise ValueError("queries: the array is not where the points of the tree were")
-        check("queries", queries, (self._dtype,), 2)
-        if queries.shape[1] != self._dim:
+            raise ValueError(f"{name}: the array is not where the points of the tree were")
+        check(name, array, (self._dtype,), 2)
+        if array.shape[1] != self._dim:
             raise ValueError(
-                f"queries: {queries.shape[1]} coordinates, but the points have {self._dim}"
+                f"{name}: {array.shape[1]} coordinates, but the points have {self._dim}"
             )
-        return arrays, contiguous(arrays, queries)
+        return arrays, contiguous(arrays, array)
 
-    def _period(self, period: Any) -> tuple[float, float, float]:
+    def _period(self, period: Any) -> list[float]:
         if period is None:
-            return (0.0, 0.0, 0.0)
-        lengths = [float(length) for length in period]
-        if len(lengths) != self._dim:
-            raise ValueError(f"period: {len(lengths)} lengths; must be {self._dim}")
-        return (*lengths, 0.0) if self._dim == 2 else tuple(lengths)
-
-
-def _positive(name: str, value: int) -> int:
-    if not 1 <= value < 2**31:
-        raise ValueError(f"{name}: {value}; must be at least 1 and less than 2**31")
-    return value
+            return [0.0, 0.0, 0.0]
+        lengths = reals("period", period, self._dim)
+        return lengths if self._dim == 3 else [*lengths, 0.0]

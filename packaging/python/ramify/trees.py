@@ -6,7 +6,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from . import _ramify
-from ._arrays import Arrays, Environment, check, contiguous, dtype_of
+from ._arguments import text
+from ._arrays import Arrays, check, contiguous, dtype_of
+from ._environment import Environment
 
 
 class TreeNumbers(NamedTuple):
@@ -15,7 +17,7 @@ class TreeNumbers(NamedTuple):
     levels: Any  #: the distance to the root
     subtree_sizes: Any  #: the number of nodes below, itself included
     preorder: Any  #: from 0 on; roots and siblings are in the order of their indices
-    postorder: Any
+    postorder: Any  #: from 0 on, in the same order
 
 
 def rooted_tree(parents: Any, *, env: Environment | None = None) -> TreeNumbers:
@@ -23,7 +25,8 @@ def rooted_tree(parents: Any, *, env: Environment | None = None) -> TreeNumbers:
 
     parents:  (n) int32: the parent of each node, -1 for a root.
 
-    Raises ValueError that names a node if a parent is no node, or if there is a cycle.
+    It takes O(n log n) time. Raises TypeError for another type of elements, ValueError that names a
+    node if a parent is no node, or if there is a cycle.
     """
     arrays = Arrays(parents=parents)
     check("parents", parents, ("int32",))
@@ -37,8 +40,12 @@ def leaffix(
 ) -> Any:
     """Return for each node the fold of the values of its subtree.
 
+    parents:   (n) int32: the parent of each node, -1 for a root.
     values:    (n) int64 or float64. A sum of integers wraps around.
     operator:  ``sum``, ``minimum`` or ``maximum``.
+
+    The result has the type of the values. Raises TypeError for another type of elements, ValueError
+    for another operator, another number of values, a parent that is no node, or a cycle.
     """
     return _fold(parents, values, operator, True, env)
 
@@ -63,7 +70,11 @@ def _fold(
         raise ValueError(f"values: {len(values)} elements, but parents has {len(parents)}")
     folds = arrays.empty((len(parents),), dtype_of(values))
     _ramify.fold_tree(
-        contiguous(arrays, parents), contiguous(arrays, values), folds, operator, of_subtrees,
+        contiguous(arrays, parents),
+        contiguous(arrays, values),
+        folds,
+        text("operator", operator),
+        of_subtrees,
         arrays.environment(env),
     )
     return folds

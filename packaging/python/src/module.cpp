@@ -5,10 +5,13 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <exception>
+#include <ios>
 #include <optional>
 #include <ramify/launch_costs.hpp>
 #include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/error.hpp>
+#include <ramify/runtime/launch_trace.hpp>
 #include <ramify/version.hpp>
 #include <sstream>
 #include <string>
@@ -17,6 +20,7 @@ namespace ramify::python {
 
 namespace nb = nanobind;
 
+void add_traces(nb::module_& module);
 void add_sorts(nb::module_& module);
 void add_spatial_trees(nb::module_& module);
 void add_graphs(nb::module_& module);
@@ -26,12 +30,13 @@ namespace {
 
 environment make_environment(const std::string& backend, const std::string& route,
                              const std::string& flat_loop, std::uintptr_t stream,
-                             std::size_t pending_launches) {
+                             std::size_t pending_launches, launch_trace* trace) {
   environment env;
   env.backend = parse_backend(backend);
   env.route = parse_route(route);
   env.flat_loop = parse_flat_loop(flat_loop);
   env.pending_launches = pending_launches;
+  env.trace = trace;
   if (stream != 0) env.stream = reinterpret_cast<CUstream_st*>(stream);
   return env;
 }
@@ -42,6 +47,23 @@ std::string launch_costs_text() {
   return text.str();
 }
 
+/// The architectures that the libraries were compiled for, without CUDA none.
+nb::tuple gpu_architectures() {
+  nb::list found;
+  std::istringstream names(RAMIFY_GPU_ARCHITECTURES);
+  for (std::string name; std::getline(names, name, ',');) found.append(name);
+  return nb::tuple(found);
+}
+
+/// Makes an OSError of a failure of a stream.
+void translate_file_error(const std::exception_ptr& error, void* /*unused*/) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::ios_base::failure& e) {
+    PyErr_SetString(PyExc_OSError, e.what());
+  }
+}
+
 }  // namespace
 
 NB_MODULE(_ramify, module) {
@@ -50,8 +72,13 @@ NB_MODULE(_ramify, module) {
                            std::to_string(RAMIFY_VERSION_PATCH);
   nb::exception<unavailable>(module, "Unavailable", PyExc_RuntimeError);
   nb::exception<cuda_error>(module, "CudaError", PyExc_RuntimeError);
+  nb::register_exception_translator(&translate_file_error);
+  module.attr("gpu_architectures") = gpu_architectures();
+  add_traces(module);
   nb::class_<environment>(module, "Environment");
-  module.def("make_environment", &make_environment);
+  module.def("make_environment", &make_environment, nb::arg("backend"), nb::arg("route"),
+             nb::arg("flat_loop"), nb::arg("stream"), nb::arg("pending_launches"),
+             nb::arg("trace").none(), nb::keep_alive<0, 6>());
   module.def("launch_costs", &launch_costs_text);
   add_sorts(module);
   add_spatial_trees(module);

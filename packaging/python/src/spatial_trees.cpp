@@ -23,9 +23,9 @@ std::span<const point<Real, dim>> points_of(const input& array) {
   return {reinterpret_cast<const point<Real, dim>*>(array.data()), array.shape(0)};
 }
 
-/// A query's options with a period for each axis, 0 for none.
-spatial_query_options options_of(const std::array<double, 3>& period, bool squared) {
-  return {.period = period, .squared = squared};
+/// A query's options with a period for each axis, 0 for none. Distances are not squared.
+spatial_query_options options_of(const std::array<double, 3>& period, std::size_t max_ids = 0) {
+  return {.period = period, .squared = false, .max_listed_ids = max_ids};
 }
 
 /// A list of indices for each query, whose memory belongs to Python.
@@ -59,20 +59,20 @@ class spatial_tree {
   }
 
   std::string nearest(const input& queries, std::size_t k, const output& ids,
-                      const output& distances, const std::array<double, 3>& period, bool squared,
+                      const output& distances, const std::array<double, 3>& period,
                       const environment& env) const {
     return visit([&]<class Real, int dim>(const spatial_index<Real, dim>& index) {
       return index.nearest(points_of<Real, dim>(queries), k, indices(ids),
-                           elements<Real>(distances), options_of(period, squared), env);
+                           elements<Real>(distances), options_of(period), env);
     });
   }
 
   std::string neighbors(std::size_t k, bool exclude_self, const output& ids,
-                        const output& distances, const std::array<double, 3>& period, bool squared,
+                        const output& distances, const std::array<double, 3>& period,
                         const environment& env) const {
     return visit([&]<class Real, int dim>(const spatial_index<Real, dim>& index) {
       return index.all_nearest_neighbors(k, exclude_self, indices(ids), elements<Real>(distances),
-                                         options_of(period, squared), env);
+                                         options_of(period), env);
     });
   }
 
@@ -80,26 +80,41 @@ class spatial_tree {
                          const std::array<double, 3>& period, const environment& env) const {
     return visit([&]<class Real, int dim>(const spatial_index<Real, dim>& index) {
       return index.radius_count(points_of<Real, dim>(queries), static_cast<Real>(radius),
-                                indices(counts), options_of(period, true), env);
+                                indices(counts), options_of(period), env);
     });
   }
 
+  /// \throws nb::python_error, a MemoryError, if there are more than `max_ids` ids
   nb::tuple ball_list(const input& queries, double radius, const std::array<double, 3>& period,
-                      const environment& env) const {
+                      std::size_t max_ids, const environment& env) const {
     neighbor_lists lists;
-    std::string report = visit([&]<class Real, int dim>(const spatial_index<Real, dim>& index) {
-      lists = index.radius_list(points_of<Real, dim>(queries), static_cast<Real>(radius),
-                                options_of(period, true), env);
-      return lists.report;
-    });
-    return lists_of(std::move(lists), std::move(report));
+    try {
+      std::string report = visit([&]<class Real, int dim>(const spatial_index<Real, dim>& index) {
+        lists = index.radius_list(points_of<Real, dim>(queries), static_cast<Real>(radius),
+                                  options_of(period, max_ids), env);
+        return lists.report;
+      });
+      return lists_of(std::move(lists), std::move(report));
+    } catch (const std::length_error& e) {
+      PyErr_SetString(PyExc_MemoryError, e.what());
+      throw nb::python_error();
+    }
+  }
+
+  void refit(const input& positions, const environment& env) {
+    std::visit(
+        [&]<class Real, int dim>(const std::unique_ptr<spatial_index<Real, dim>>& index) {
+          const nb::gil_scoped_release other_threads_may_run;
+          index->refit(points_of<Real, dim>(positions), env);
+        },
+        index_);
   }
 
   std::string clusters(double radius, std::uint32_t min_points, const output& labels,
                        const std::array<double, 3>& period, const environment& env) const {
     return visit([&]<class Real, int dim>(const spatial_index<Real, dim>& index) {
       return index.find_clusters(static_cast<Real>(radius), indices(labels), min_points,
-                                 options_of(period, true), env);
+                                 options_of(period), env);
     });
   }
 
@@ -129,17 +144,17 @@ void add_spatial_trees(nb::module_& module) {
   const auto written = [](const char* name) { return nb::arg(name).noconvert(); };
   nb::class_<spatial_tree>(module, "SpatialTree")
       .def(nb::init<const input&, unsigned, const environment&>(), nb::arg("points").noconvert(),
-           nb::arg("leaf_size"), nb::arg("env"))
+           nb::arg("leaf_size"), nb::arg("env"), nb::keep_alive<1, 4>())
+      .def("refit", &spatial_tree::refit, written("positions"), nb::arg("env"))
       .def("report", &spatial_tree::report)
       .def("nearest", &spatial_tree::nearest, written("queries"), nb::arg("k"), written("ids"),
-           written("distances"), nb::arg("period"), nb::arg("squared"), nb::arg("env"))
+           written("distances"), nb::arg("period"), nb::arg("env"))
       .def("neighbors", &spatial_tree::neighbors, nb::arg("k"), nb::arg("exclude_self"),
-           written("ids"), written("distances"), nb::arg("period"), nb::arg("squared"),
-           nb::arg("env"))
+           written("ids"), written("distances"), nb::arg("period"), nb::arg("env"))
       .def("ball_count", &spatial_tree::ball_count, written("queries"), nb::arg("radius"),
            written("counts"), nb::arg("period"), nb::arg("env"))
       .def("ball_list", &spatial_tree::ball_list, written("queries"), nb::arg("radius"),
-           nb::arg("period"), nb::arg("env"))
+           nb::arg("period"), nb::arg("max_ids"), nb::arg("env"))
       .def("clusters", &spatial_tree::clusters, nb::arg("radius"), nb::arg("min_points"),
            written("labels"), nb::arg("period"), nb::arg("env"));
 }
