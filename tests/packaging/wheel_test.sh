@@ -18,7 +18,7 @@ if [ ! -x tools/bin/pytest ]; then
   rm -rf tools
   python3 -m venv tools >/dev/null 2>&1 || skip 'python3 has no venv'
   tools/bin/pip install -q scikit-build-core nanobind numpy scipy networkx pytest \
-    array-api-strict mypy ||
+    array-api-strict mypy matplotlib nbclient ipykernel ||
     skip 'pip cannot download the tools'
 fi
 rm -rf installed wheels empty
@@ -65,3 +65,9 @@ types=$(../tools/bin/mypy --strict --python-executable ../empty/bin/python --cac
 echo "$types" | grep -F 'program.py:6: error: Argument "k" to "query" of "SpatialTree"' ||
   { echo "$types"; exit 1; }
 echo "$types" | grep -F 'Found 1 error in 1 file' >/dev/null || { echo "$types"; exit 1; }
+
+# The function of one's own, as docs/python.md builds it.
+own=$root/packaging/python/own_integrand
+g++ -O1 -std=c++20 -shared -fPIC -I ../installed/include -x c++ "$own/integrand.cu" -x none \
+  ../installed/lib/libramify_runtime.a -lboost_context -o libintegrand.so
+python3 "$own/integrate.py" ./libintegrand.so

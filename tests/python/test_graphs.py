@@ -60,7 +60,8 @@ def test_components_and_ranks():
     numpy.testing.assert_array_equal(csr.connected_components(), expected)
     ranks = networkx.pagerank(graph, weight=None, tol=1e-12, max_iter=1000)
     numpy.testing.assert_allclose(
-        csr.pagerank(tolerance=1e-12, max_iterations=1000), [ranks[v] for v in range(len(graph))],
+        csr.pagerank(tolerance=1e-12, max_iterations=1000),
+        [ranks[v] for v in range(len(graph))],
         rtol=1e-6,
     )
 

@@ -47,9 +47,7 @@ def test_pairs_follow_their_keys(values_dtype):
 def test_sort_in_place_reports(route, strategy):
     keys = numbers("uint32", 30_000)
     expected = numpy.sort(keys)
-    report = ramify.sort_in_place(
-        keys, strategy=strategy, env=ramify.Environment(route=route)
-    )
+    report = ramify.sort_in_place(keys, strategy=strategy, env=ramify.Environment(route=route))
     numpy.testing.assert_array_equal(keys, expected)
     assert (report.backend, report.route) == ("cpu", route)
     assert report.number("keys") == 30_000
@@ -80,7 +78,11 @@ def test_segments():
         (lambda: ramify.sort(numpy.ma.array([3, 1])), TypeError, "keys: a masked array"),
         (lambda: ramify.sort(numpy.zeros((2, 2))), ValueError, "keys: 2 dimensions"),
         (lambda: ramify.sort(numpy.zeros(3), strategy="bubble"), ValueError, "strategy"),
-        (lambda: ramify.sort(numpy.zeros(3), env=ramify.Environment(route="x")), ValueError, "route"),
+        (
+            lambda: ramify.sort(numpy.zeros(3), env=ramify.Environment(route="x")),
+            ValueError,
+            "route",
+        ),
         (lambda: ramify.sort(numpy.zeros(3), env={}), TypeError, "env"),
         (
             lambda: ramify.sort(numpy.zeros(3), env=ramify.Environment(stream=8)),

@@ -99,8 +99,9 @@ def test_bad_queries():
 def test_arrays_that_are_not_contiguous():
     points = numpy.asfortranarray(cloud(200, 3, "float32"))
     expected = ramify.SpatialTree(numpy.ascontiguousarray(points)).neighbors(2)
-    numpy.testing.assert_array_equal(ramify.SpatialTree(points).neighbors(2).indices,
-                                     expected.indices)
+    numpy.testing.assert_array_equal(
+        ramify.SpatialTree(points).neighbors(2).indices, expected.indices
+    )
 
 
 @pytest.mark.parametrize("dim", [2, 3])

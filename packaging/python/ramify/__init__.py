@@ -15,36 +15,97 @@ machine code, ``75-virtual`` is PTX, which the driver compiles; it is empty with
 """
 
 from ._environment import Environment
-from ._ramify import CudaError, Unavailable, gpu_architectures
+from ._ramify import AmrError, CudaError, Unavailable, gpu_architectures
 from ._ramify import version as __version__
 from ._report import Report
 from ._trace import Grid, Trace
+from .bodies import (
+    Conserved,
+    Gravity,
+    NBodyField,
+    NBodyOptions,
+    NBodySimulation,
+    find_collisions,
+    gravity,
+)
 from .graphs import Graph, Paths, Search
+from .images import Image, mandelbrot
+from .integrals import GenzIntegrand, Integral, quadrature
+from .meshes import AmrSimulation, Snapshot
+from .searches import (
+    FlowShop,
+    Knapsack,
+    Queens,
+    TaillardInstance,
+    TreeCounts,
+    TreeSearch,
+    UtsTree,
+    count_queens,
+    flow_shop,
+    knapsack,
+    published_trees,
+    taillard,
+    tree_search,
+)
 from .sorting import segmented_sort, sort, sort_in_place, sort_pairs
 from .spatial import Lists, Neighbors, SpatialTree
+from .surfaces import Mesh, Polylines, tessellate_curves, tessellate_patches, utah_teapot
 from .trees import TreeNumbers, leaffix, rooted_tree, rootfix
 
 __all__ = [
-    "__version__",
+    "AmrError",
+    "AmrSimulation",
+    "Conserved",
     "CudaError",
     "Environment",
+    "FlowShop",
+    "GenzIntegrand",
     "Graph",
+    "Gravity",
     "Grid",
+    "Image",
+    "Integral",
+    "Knapsack",
     "Lists",
+    "Mesh",
+    "NBodyField",
+    "NBodyOptions",
+    "NBodySimulation",
     "Neighbors",
     "Paths",
+    "Polylines",
+    "Queens",
     "Report",
     "Search",
+    "Snapshot",
     "SpatialTree",
+    "TaillardInstance",
     "Trace",
+    "TreeCounts",
     "TreeNumbers",
+    "TreeSearch",
     "Unavailable",
+    "UtsTree",
+    "__version__",
+    "count_queens",
+    "find_collisions",
+    "flow_shop",
     "gpu_architectures",
+    "gravity",
+    "knapsack",
     "leaffix",
+    "mandelbrot",
+    "published_trees",
+    "quadrature",
     "rooted_tree",
     "rootfix",
     "segmented_sort",
     "sort",
     "sort_in_place",
     "sort_pairs",
+    "taillard",
+    "tessellate_curves",
+    "tessellate_patches",
+    "tree_search",
+    "utah_teapot",
 ]

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy
-
 from . import _ramify
 from ._arguments import flag, integer, real, reals
 from ._arrays import Arrays, check, contiguous, dtype_of
@@ -162,16 +160,14 @@ class SpatialTree:
         arrays, queries = self._like_points("queries", queries)
         if max_indices is None:
             max_indices = max(free_bytes() // 8, 1)
-        offsets, indices, _ = self._tree.ball_list(
+        offsets, indices = self._tree.ball_list(
             queries,
             real("radius", radius),
             self._period(period),
             integer("max_indices", max_indices, 1, 2**63 - 1),
             arrays.environment(env),
         )
-        return Lists(
-            arrays.from_host(offsets.view(numpy.int64)), arrays.from_host(indices.view(numpy.int32))
-        )
+        return Lists(arrays.from_host(offsets), arrays.from_host(indices))
 
     def clusters(
         self,
@@ -200,9 +196,10 @@ class SpatialTree:
     def _rows(self, arrays: Arrays, rows: int, k: int) -> Neighbors:
         """Return arrays for k neighbors of each of so many queries."""
         shape = (rows, integer("k", k, 1))
-        # Two arrays, of which each checks that it fits into the memory alone.
+        # Each of the two arrays only checks that it fits into the memory alone.
         if arrays.gpu is None:
-            check_result("indices and distances", 2 * rows * shape[1], 4 if "32" in self._dtype else 8)
+            number = 4 + (4 if self._dtype == "float32" else 8)
+            check_result("indices and distances", rows * shape[1], number)
         return Neighbors(arrays.empty(shape, "int32"), arrays.empty(shape, self._dtype))
 
     def _like_points(self, name: str, array: Any) -> tuple[Arrays, Any]:

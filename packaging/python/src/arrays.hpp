@@ -16,6 +16,8 @@
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace ramify::python {
 
@@ -54,13 +56,36 @@ void visit_elements(const Array& array, Visit visit) {
   if (!found) throw std::invalid_argument("an array has elements of another type");
 }
 
+/// Returns the lines of a report.
+template <class Report>
+[[nodiscard]] std::string text_of(const Report& report) {
+  std::ostringstream text;
+  text << report;
+  return text.str();
+}
+
+/// Calls `run` without Python's global lock, and returns its result.
+template <class Run>
+auto without_lock(Run run) {
+  const nb::gil_scoped_release other_threads_may_run;
+  return run();
+}
+
 /// Calls `run` without Python's global lock, and returns the text of the report that it returns.
 template <class Run>
 [[nodiscard]] std::string report_of(Run run) {
-  std::ostringstream text;
-  const nb::gil_scoped_release other_threads_may_run;
-  text << run();
-  return text.str();
+  return without_lock([&] { return text_of(run()); });
+}
+
+/// Returns an array of NumPy that owns the elements, each of which is some numbers of type T.
+template <class T, class Element>
+[[nodiscard]] nb::object array_of(std::vector<Element> elements,
+                                  const std::vector<std::size_t>& shape) {
+  auto* const owned = new std::vector<Element>(std::move(elements));
+  const nb::capsule owner(owned,
+                          [](void* p) noexcept { delete static_cast<std::vector<Element>*>(p); });
+  return nb::cast(nb::ndarray<nb::numpy, T>(reinterpret_cast<T*>(owned->data()), shape.size(),
+                                            shape.data(), owner));
 }
 
 }  // namespace ramify::python

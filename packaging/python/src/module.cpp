@@ -25,6 +25,12 @@ void add_sorts(nb::module_& module);
 void add_spatial_trees(nb::module_& module);
 void add_graphs(nb::module_& module);
 void add_rooted_trees(nb::module_& module);
+void add_quadrature(nb::module_& module);
+void add_nbody(nb::module_& module);
+void add_amr(nb::module_& module);
+void add_mandelbrot(nb::module_& module);
+void add_tessellation(nb::module_& module);
+void add_searches(nb::module_& module);
 
 namespace {
 
@@ -84,6 +90,12 @@ NB_MODULE(_ramify, module) {
   add_spatial_trees(module);
   add_graphs(module);
   add_rooted_trees(module);
+  add_quadrature(module);
+  add_nbody(module);
+  add_amr(module);
+  add_mandelbrot(module);
+  add_tessellation(module);
+  add_searches(module);
 }
 
 }  // namespace ramify::python

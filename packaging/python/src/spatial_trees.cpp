@@ -29,14 +29,11 @@ spatial_query_options options_of(const std::array<double, 3>& period, std::size_
 }
 
 /// A list of indices for each query, whose memory belongs to Python.
-nb::tuple lists_of(neighbor_lists lists, std::string report) {
-  auto* const owned = new neighbor_lists(std::move(lists));
-  const nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<neighbor_lists*>(p); });
-  return nb::make_tuple(nb::ndarray<nb::numpy, std::uint64_t, nb::ndim<1>>(
-                            owned->offsets.data(), {owned->offsets.size()}, owner),
-                        nb::ndarray<nb::numpy, std::uint32_t, nb::ndim<1>>(
-                            owned->ids.data(), {owned->ids.size()}, owner),
-                        std::move(report));
+nb::tuple lists_of(neighbor_lists lists) {
+  const std::size_t ids = lists.ids.size();
+  const std::size_t offsets = lists.offsets.size();
+  return nb::make_tuple(array_of<std::int64_t>(std::move(lists.offsets), {offsets}),
+                        array_of<std::int32_t>(std::move(lists.ids), {ids}));
 }
 
 class spatial_tree {
@@ -89,12 +86,12 @@ class spatial_tree {
                       std::size_t max_ids, const environment& env) const {
     neighbor_lists lists;
     try {
-      std::string report = visit([&]<class Real, int dim>(const spatial_index<Real, dim>& index) {
+      (void)visit([&]<class Real, int dim>(const spatial_index<Real, dim>& index) {
         lists = index.radius_list(points_of<Real, dim>(queries), static_cast<Real>(radius),
                                   options_of(period, max_ids), env);
         return lists.report;
       });
-      return lists_of(std::move(lists), std::move(report));
+      return lists_of(std::move(lists));
     } catch (const std::length_error& e) {
       PyErr_SetString(PyExc_MemoryError, e.what());
       throw nb::python_error();
