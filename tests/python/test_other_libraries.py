@@ -21,6 +21,45 @@ def test_strict_arrays():
         ramify.sort_pairs(keys, numpy.zeros(3))
 
 
+def test_all_families_accept_strict_arrays():
+    xp = pytest.importorskip("array_api_strict")
+    rng = numpy.random.default_rng(1)
+    points, numbers = rng.random((50, 3)), rng.random(50)
+    offsets, targets = numpy.array([0, 1, 2]), numpy.array([1, 0], "int32")
+    parents, keys = numpy.array([-1, 0], "int32"), rng.random(2)
+
+    def results(to):
+        graph = ramify.Graph(to(offsets), to(targets))
+        tree = ramify.SpatialTree(to(points))
+        tree.refit(to(points + 1))
+        bodies = ramify.NBodySimulation(to(points), to(points), to(numbers))
+        bodies.step(1e-4)
+        return [
+            *graph.breadth_first_search(0),
+            *graph.shortest_paths(to(keys), 0),
+            graph.connected_components(),
+            graph.pagerank(),
+            *ramify.rooted_tree(to(parents)),
+            ramify.leaffix(to(parents), to(keys)),
+            *ramify.sort_pairs(to(numbers), to(numbers)),
+            ramify.segmented_sort(to(keys), to(offsets)),
+            *tree.query(to(points), 2),
+            tree.ball_count(to(points), 0.9),
+            tree.clusters(0.1),
+            *ramify.gravity(to(points), to(numbers))[:2],
+            ramify.find_collisions(to(points), to(numbers * 0.1)),
+            bodies.positions,
+            bodies.potentials,
+            ramify.mandelbrot(out=to(numpy.zeros((20, 30), "uint32")), max_iterations=9).dwells,
+            *ramify.tessellate_curves(to(rng.random((1, 4, 2)) * 0 + 1))[:2],
+            *ramify.tessellate_patches(to(rng.random((1, 4, 4, 3)) * 0 + 1))[:2],
+        ]
+
+    for found, expected in zip(results(xp.asarray), results(lambda array: array)):
+        assert type(found) is type(xp.asarray(offsets)) and type(expected) is numpy.ndarray
+        numpy.testing.assert_array_equal(numpy.from_dlpack(found), expected)
+
+
 class Library:
     """The calls of an array library that the tests of a GPU need."""
 
@@ -92,6 +131,22 @@ def test_neighbors_on_a_gpu(library):
     numpy.testing.assert_array_equal(library.on_host(found.indices), expected.indices)
     with pytest.raises(ValueError, match="queries: the array is not where the points"):
         tree.query(points[:3])
+
+
+def test_bodies_and_images_on_a_gpu(library):
+    rng = numpy.random.default_rng(4)
+    positions, masses = rng.random((3000, 3)), rng.random(3000)
+    expected = ramify.gravity(positions, masses, ramify.NBodyOptions(method="direct"))
+    found = ramify.gravity(library.on_gpu(positions), library.on_gpu(masses))
+    assert found.report.backend == "cuda"
+    accelerations = library.on_host(found.accelerations)
+    scale = numpy.linalg.norm(expected.accelerations, axis=1).mean()
+    numpy.testing.assert_allclose(accelerations, expected.accelerations, atol=0.05 * scale)
+    out = library.on_gpu(numpy.zeros((120, 160), "uint32"))
+    image = ramify.mandelbrot(out=out, max_iterations=100)
+    assert image.dwells is out and image.report.backend == "cuda"
+    on_host = ramify.mandelbrot(160, 120, max_iterations=100, env=ramify.Environment(backend="cpu"))
+    assert (library.on_host(out) != on_host.dwells).mean() < 0.01
 
 
 def test_places_must_agree(library):

@@ -122,7 +122,7 @@ def find_collisions(positions: Any, radii: Any, *, env: Environment | None = Non
     if found > pairs.shape[0]:
         pairs = arrays.empty((found, 2), "int32")
         _ramify.find_collisions(positions, radii, pairs, where)
-    return pairs[:found]
+    return pairs[:found, ...]
 
 
 class NBodySimulation:

@@ -41,11 +41,11 @@ class Graph:
         self._arrays = arrays = Arrays(offsets=offsets, targets=targets)
         check("offsets", offsets, ("int64",))
         check("targets", targets, ("int32",))
-        if len(offsets) == 0:
+        if offsets.shape[0] == 0:
             raise ValueError("offsets: no elements; must be one more than vertices")
         self._edges = (contiguous(arrays, offsets), contiguous(arrays, targets))
         self._symmetric = flag("symmetric", symmetric)
-        self._n = len(offsets) - 1
+        self._n = offsets.shape[0] - 1
 
     def __len__(self) -> int:
         return self._n

@@ -146,5 +146,5 @@ def _sort(
 
 
 def _check_equal_length(name: str, array: Any, of: str, other: Any) -> None:
-    if len(array) != len(other):
-        raise ValueError(f"{name}: {len(array)} elements, but {of} has {len(other)}")
+    if array.shape[0] != other.shape[0]:
+        raise ValueError(f"{name}: {array.shape[0]} elements, but {of} has {other.shape[0]}")

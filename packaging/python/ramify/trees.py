@@ -30,7 +30,7 @@ def rooted_tree(parents: Any, *, env: Environment | None = None) -> TreeNumbers:
     """
     arrays = Arrays(parents=parents)
     check("parents", parents, ("int32",))
-    numbers = TreeNumbers(*(arrays.empty((len(parents),), "int32") for _ in range(4)))
+    numbers = TreeNumbers(*(arrays.empty((parents.shape[0],), "int32") for _ in range(4)))
     _ramify.rooted_tree(contiguous(arrays, parents), *numbers, arrays.environment(env))
     return numbers
 
@@ -66,9 +66,9 @@ def _fold(
     arrays = Arrays(parents=parents, values=values)
     check("parents", parents, ("int32",))
     check("values", values, ("int64", "float64"))
-    if len(values) != len(parents):
-        raise ValueError(f"values: {len(values)} elements, but parents has {len(parents)}")
-    folds = arrays.empty((len(parents),), dtype_of(values))
+    if values.shape[0] != parents.shape[0]:
+        raise ValueError(f"values: {values.shape[0]} elements, but parents has {parents.shape[0]}")
+    folds = arrays.empty((parents.shape[0],), dtype_of(values))
     _ramify.fold_tree(
         contiguous(arrays, parents),
         contiguous(arrays, values),
