@@ -243,7 +243,8 @@ fork_join_result<detail::fork_join::value_of<Node, Problem>> fork_join(
 /// return. The report counts the nodes and leaves of all trees.
 ///
 /// \param values   an array with an element for each root, in device or host memory
-/// \param options  max_nodes is the sum of the nodes of all trees, and one for the list of roots
+/// \param options  max_nodes is the sum of the nodes of all trees, and one for the list of roots,
+///                 of which there are fewer
 /// \param env      its memory: fork_join_scratch_bytes<tree_roots<Node>, Problem>()
 /// \throws std::invalid_argument, unavailable, cuda_error
 template <class Node, class Problem>
@@ -255,9 +256,13 @@ fork_join_async(const tree_roots<Node>& roots, const Problem& problem,
     using detail::fork_join::problem_of_roots;
     validate(options);
     const detail::run_setup setup("fork_join", detail::by_get(env));
+    const std::size_t most = roots.count.upper_bound;
+    detail::check_field(
+        roots.count.on_device() || most < options.max_nodes, "fork_join: the number of roots", most,
+        "less than fork_join_options.max_nodes, which is " + std::to_string(options.max_nodes));
+    detail::check_results("fork_join", values, most, "values");
     std::shared_ptr<const void> copy;
     const auto given = detail::traverse::roots_on_device(setup, roots, copy);
-    detail::check_results("fork_join", values, given.count.upper_bound, "values");
     using run = typename detail::fork_join::run_of<tree_roots<Node>, Problem>::type;
     return std::make_unique<run>(setup, detail::traverse::list_of_roots<Node>(),
                                  problem_of_roots<Node, Problem>{{problem, given}}, options, values,
@@ -275,7 +280,8 @@ auto fork_join_async(const tree_roots<Node>& roots, const Problem& problem,
 /// fork_join_async() and get(). O(nodes) work.
 ///
 /// \param values   an array with an element for each root, in device or host memory
-/// \param options  max_nodes is the sum of the nodes of all trees, and one for the list of roots
+/// \param options  max_nodes is the sum of the nodes of all trees, and one for the list of roots,
+///                 of which there are fewer
 /// \param env      its memory: fork_join_scratch_bytes<tree_roots<Node>, Problem>()
 /// \throws std::invalid_argument, std::length_error, unavailable, cuda_error, device_launch_error
 template <class Node, class Problem>

@@ -187,6 +187,18 @@ class spatial_tree {
 
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
+/// Checks the number of points of a build. \throws std::invalid_argument; cuda_error
+template <int dim>
+void check_number(const run_setup& setup, const runtime::element_count& n) {
+  const std::size_t most = n.upper_bound;
+  if (most > spatial_shape<dim>::max_points) {
+    throw std::invalid_argument("spatial_tree: n is " + std::to_string(most) +
+                                "; it must be less than 2^31");
+  }
+  setup.check_count(n);
+  check_field(most > 0 || !n.on_device(), "spatial_tree: the upper bound of n", most, "1 or more");
+}
+
 /// Starts a build; see spatial_tree_async(). Count is std::size_t or device_count. If `may_wait`,
 /// the call may wait for the stream.
 template <class Real, int dim, class Count>
@@ -197,13 +209,8 @@ async_run<ramify::spatial_tree<Real, dim>> start_build(const point<Real, dim>* p
   validate(options);
   run_setup setup("spatial_tree", env);
   const runtime::element_count n(number);
+  check_number<dim>(setup, n);
   const std::size_t most = n.upper_bound;
-  if (most > spatial_shape<dim>::max_points) {
-    throw std::invalid_argument("spatial_tree: n is " + std::to_string(most) +
-                                "; it must be less than 2^31");
-  }
-  setup.check_count(n);
-  check_field(most > 0 || !n.on_device(), "spatial_tree: the upper bound of n", most, "1 or more");
   if (most == 0) return std::make_unique<empty_build<Real, dim>>(setup);
   check_device_access(points, "spatial_tree: points");
   return build_over<Real, dim, Count>::start(setup,
@@ -234,10 +241,13 @@ spatial_tree<Real, dim>::spatial_tree(const point<Real, dim>* points, const Coun
 template <class T, detail::spatial_tree::number_of_points Count>
 auto spatial_tree_of(const T* objects, const Count& n, const spatial_tree_options& options,
                      const environment& env = {}) {
-  const auto stream = env.stream.as<cudaStream_t>();
   const detail::element_count count(static_cast<detail::spatial_tree::number_type<Count>>(n));
-  const device_buffer<position_of<T>> positions(count.upper_bound, stream);
-  copy_positions(objects, count, positions.data(), stream);
+  validate(options);
+  const detail::run_setup setup("spatial_tree", env);
+  detail::spatial_tree::check_number<point_traits<T>::dim>(setup, count);
+  if (count.upper_bound > 0) check_device_access(objects, "spatial_tree_of: objects");
+  const device_buffer<position_of<T>> positions(count.upper_bound, setup.stream);
+  copy_positions(objects, count, positions.data(), setup.stream);
   return spatial_tree(static_cast<const position_of<T>*>(positions.data()), n, options, env);
 }
 template <class T, detail::spatial_tree::number_of_points Count>

@@ -278,8 +278,20 @@ BOOST_AUTO_TEST_CASE(bad_batches_are_named) {
       (void)ramify::fork_join(tree_roots<square>(nullptr, 1), split, values.data()),
       std::invalid_argument, names("fork_join: roots is null"));
   BOOST_CHECK_EXCEPTION((void)ramify::fork_join(tree_roots(tiles.data(), tiles.size()), split,
+                                                values.data(), fork_join_options{{}, 65}),
+                        std::length_error, names("raise fork_join_options.max_nodes, which is 65"));
+  // The list of roots is a node, too. The check comes before any root is read.
+  for (const std::size_t n : {std::size_t{1} << 31, std::size_t{1} << 33}) {
+    const fork_join_options most{{}, std::size_t{1} << 31};
+    BOOST_CHECK_EXCEPTION(
+        (void)ramify::fork_join(tree_roots(tiles.data(), n), split, values.data(), most),
+        std::invalid_argument,
+        names("fork_join: the number of roots is " + std::to_string(n) +
+              "; it must be less than fork_join_options.max_nodes, which is 2147483648"));
+  }
+  BOOST_CHECK_EXCEPTION((void)ramify::fork_join(tree_roots(tiles.data(), tiles.size()), split,
                                                 values.data(), fork_join_options{{}, 64}),
-                        std::length_error, names("raise fork_join_options.max_nodes, which is 64"));
+                        std::invalid_argument, names("fork_join: the number of roots is 64"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -110,6 +110,15 @@ BOOST_AUTO_TEST_CASE(integrals_of_a_batch_end_for_their_own_reasons) {
   BOOST_TEST(found[3].converged());
   BOOST_TEST(found[4].status == quadrature_status::max_evaluations);
   BOOST_TEST(report.continued == (RAMIFY_THREAD_SANITIZER ? 1u : 2u));
+  // The integrals that quadrature() continues have scratch memory of their own, one after another.
+  std::size_t largest = 0;
+  for (const double parameter : {w[2], w[4]}) {
+    const auto alone = ramify::quadrature(unit, one_wave{parameter}, {.max_evaluations = 100'000});
+    largest = std::max(largest, alone.report.scratch_bytes);
+  }
+  const std::size_t of_batch =
+      ramify::quadrature_scratch_bytes<1, waves, double>(w.size(), {.max_evaluations = 100'000});
+  BOOST_TEST(report.scratch_bytes == of_batch + largest);
   for (const unsigned i : {0u, 2u, 3u}) {
     BOOST_TEST(std::fabs(found[i].value - exact_waves(1, w[i])) <= 1e-6 * found[i].value);
   }

@@ -63,11 +63,41 @@ BOOST_AUTO_TEST_CASE(points_of_the_callers_type) {
     (void)ramify::spatial_tree_of(on_device.data(), count);
   });
   BOOST_CHECK_EXCEPTION((void)ramify::spatial_tree_of(static_cast<const particle*>(nullptr), 1),
-                        std::invalid_argument, names("copy_positions: objects is null"));
+                        std::invalid_argument, names("spatial_tree_of: objects is null"));
   particles[42].y = std::numeric_limits<float>::quiet_NaN();
   const auto with_nan = tests::upload(particles);
   BOOST_CHECK_EXCEPTION((void)ramify::spatial_tree_of(with_nan.data(), n), std::invalid_argument,
                         names("points[42] has a coordinate"));
+}
+
+// Bad arguments are named before memory for the positions is allocated.
+BOOST_AUTO_TEST_CASE(bad_arguments_of_trees_of_objects) {
+  const auto objects = tests::upload(std::vector<particle>(1));
+  constexpr std::size_t n = std::size_t{1} << 50;
+  const auto expect = [&](const ramify::spatial_tree_options& options, const char* text) {
+    BOOST_CHECK_EXCEPTION((void)ramify::spatial_tree_of(objects.data(), n, options),
+                          std::invalid_argument, names(text));
+  };
+  expect({.leaf_size = 0}, "spatial_tree_options.leaf_size is 0");
+  expect({}, "spatial_tree: n is 1125899906842624; it must be less than 2^31");
+}
+
+// The grid has the threads of the device, not those of the upper bound.
+BOOST_AUTO_TEST_CASE(positions_up_to_a_large_bound) {
+  constexpr std::size_t n = 3'000;
+  std::vector<particle> objects;
+  for (std::size_t i = 0; i < n; ++i) objects.push_back({1, float(i), 1, float(i) / 7, 2});
+  const auto on_device = tests::upload(objects);
+  const auto positions = tests::zeros<ramify::point<float, 3>>(n);
+  const tests::device_number<> number(n - 1);
+  ramify::copy_positions(on_device.data(), number.up_to(std::size_t{1} << 45), positions.data(),
+                         nullptr);
+  const auto found = tests::download(positions);
+  for (std::size_t i = 0; i < n; ++i) {
+    const float x = i < n - 1 ? objects[i].x : 0;
+    const float z = i < n - 1 ? objects[i].z : 0;
+    BOOST_TEST((found[i].x[0] == x && found[i].x[2] == z));
+  }
 }
 
 /// Returns whether queries of a tree are those of a new tree over the same points.

@@ -45,6 +45,16 @@ struct endless_levels {
   __device__ unsigned degree(unsigned) const { return 2; }
   __device__ unsigned child(unsigned level, unsigned) const { return level + 1; }
 };
+/// A tree with a node that has as many children as possible, number 1. Each of them is number 9.
+struct huge_node {
+  static constexpr bool donates_late = true;  // of the whole stack, in one piece of work
+  __device__ unsigned degree(unsigned node) const {
+    return node == 0 ? 8 : node == 1 ? ~0u : node < 9 ? 1000 : 0;
+  }
+  __device__ unsigned child(unsigned node, unsigned i) const {
+    return node == 0 ? i + 1 : node == 1 ? 9 : 10;
+  }
+};
 struct end_at_level {
   unsigned last;
   __device__ ramify::visited<unsigned> operator()(unsigned level, unsigned) const {
@@ -201,6 +211,14 @@ BOOST_DATA_TEST_CASE(a_visit_ends_an_endless_traversal,
     BOOST_TEST(found.value >= 10u);
     BOOST_TEST(slots_in_use() == 0u);
   }
+}
+
+// A node of 2^32 - 1 children is not lost when a warp donates it with others.
+BOOST_DATA_TEST_CASE(a_node_with_the_most_children_is_visited, data::make(routes), taken) {
+  const auto found =
+      ramify::traverse(0u, huge_node{}, end_at_level{9}, maximum{}, 0u, {.route = taken});
+  BOOST_TEST(found.report.ended_early);
+  BOOST_TEST(found.value >= 9u);
 }
 
 BOOST_AUTO_TEST_CASE(a_visit_ends_a_traversal_after_any_failed_launch,

@@ -193,6 +193,7 @@ class batch_run final : public memory_run<quadrature_batch_report, batch_memory<
     // Memory that was handed in is in use; a resource has more.
     const memory_ref& given = this->choices.given;
     const memory_ref resource = given.is_resource() ? given : memory_ref{};
+    std::size_t largest = 0;  // of their scratch memory; each frees its own
     for (std::uint64_t i = 0; i < report.continued; ++i) {
       const unsigned integral = read_back(this->parts.continued + i, stream, doing);
       const bound_integrand<Integrand, Parameter> f{
@@ -201,9 +202,10 @@ class batch_run final : public memory_run<quadrature_batch_report, batch_memory<
           start_quadrature(batch_.box, f, batch_.options, this->choices.of_part(resource)).get();
       const quadrature_estimate estimate = found;
       copy_to_device(this->parts.estimates + integral, &estimate, sizeof estimate, stream);
-      report.host_grids += found.report.host_grids;
-      report.child_grids += found.report.child_grids;
+      add_part(report, found.report);
+      largest = std::max(largest, found.report.scratch_bytes);
     }
+    report.scratch_bytes += largest;
   }
 
   arguments batch_;

@@ -154,7 +154,10 @@ class build_run final
     if (input_.count.on_device()) {
       const auto read = stages_->control().seen(sorted().count);
       input_.count.check(this->choices.algorithm, read.raw);
-      if (read.n == 0) return ramify::spatial_tree<Real, dim>(std::move(result));
+      if (read.n == 0) {
+        stages_->control().read_trace();
+        return ramify::spatial_tree<Real, dim>(std::move(result));
+      }
     }
     result.report.points = progress.points;
     if (!has_waited) progress = continue_build(progress, result.report);

@@ -3,7 +3,7 @@
 
 /// \file
 /// How the kernels of query() call the callback: match_visitor and pair_visitor are the Visitors of
-/// one query; match_pass, pair_pass and visit_regions() pass them to the traversals. spatial_match
+/// one query; match_pass and visit_regions() pass them to the traversals. spatial_match
 /// and query_control are public.
 
 #include <cstdint>
@@ -182,19 +182,6 @@ class match_visitor
   Real unit_ = 1;
 };
 
-/// The pass over balls that calls the callback.
-template <class Real, int dim, class Metric, class Callback>
-struct match_pass {
-  spatial_tree_view<Real, dim> tree;
-  query_metric<Real, Metric> of_call;
-  Callback callback;
-
-  [[nodiscard]] __device__ match_visitor<Real, dim, Metric, Callback> visitor(
-      unsigned long long i) const {
-    return {tree, of_call.of_balls().metric, callback, static_cast<std::uint32_t>(i)};
-  }
-};
-
 /// The Visitor of a point for pairs: calls the callback for the later points in its ball. The
 /// earlier ones do the same for this point.
 template <class Real, int dim, class Metric, class Callback>
@@ -219,14 +206,16 @@ class pair_visitor : public match_visitor<Real, dim, Metric, Callback> {
   std::uint32_t self_;
 };
 
-/// The pass over the balls around all points that calls the callback for pairs.
-template <class Real, int dim, class Metric, class Callback>
-struct pair_pass {
+/// The pass over balls that calls the callback. Visitor is match_visitor or, for the balls around
+/// all points, pair_visitor.
+template <template <class, int, class, class> class Visitor, class Real, int dim, class Metric,
+          class Callback>
+struct match_pass {
   spatial_tree_view<Real, dim> tree;
   query_metric<Real, Metric> of_call;
   Callback callback;
 
-  [[nodiscard]] __device__ pair_visitor<Real, dim, Metric, Callback> visitor(
+  [[nodiscard]] __device__ Visitor<Real, dim, Metric, Callback> visitor(
       unsigned long long i) const {
     return {tree, of_call.of_balls().metric, callback, static_cast<std::uint32_t>(i)};
   }
@@ -243,16 +232,15 @@ template <class Region, class Real, int dim>
   }
 }
 
-/// Writes a point near each region. One thread for a region.
+/// Writes a point near each region. Launched with the shape of shape_over(n).
 template <class Real, int dim, class Predicates>
 __global__ void write_anchors(Predicates predicates, runtime::element_count n,
                               spatial_tree_view<Real, dim> tree, point<Real, dim>* anchors,
                               trace_ticket trace) {
   const traced here(trace, __func__);
-  const auto i = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i >= n.get()) return;
   const box<Real, dim> all = tree.nodes_built() > 0 ? tree.bounds_built() : box<Real, dim>{};
-  anchors[i] = anchor_of(predicates.region(i), all);
+  runtime::for_each_item(n.get(),
+                         [&](auto i) { anchors[i] = anchor_of(predicates.region(i), all); });
 }
 
 /// Calls the callback for the points in each region. One thread visits the tree for a region.
@@ -279,8 +267,9 @@ struct region_search {
   Callback callback;
 
   void put_anchors(query_call<Real, dim>& call) const {
-    call.run_each(write_anchors<Real, dim, Predicates>, call.n(), predicates, predicates.n,
-                  call.tree(), call.memory().anchors);
+    const element_count n = predicates.n;
+    call.run_each(write_anchors<Real, dim, Predicates>, n, predicates, n, call.tree(),
+                  call.memory().anchors);
   }
   void operator()(query_call<Real, dim>& call) const {
     call.run_search(visit_regions<Real, dim, Predicates, Callback>, predicates, callback);

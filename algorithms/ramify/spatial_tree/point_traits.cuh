@@ -52,16 +52,16 @@ using position_of = point<typename point_traits<T>::real, point_traits<T>::dim>;
 
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
-/// Copies the positions of objects. One thread for an object.
+/// Copies the positions of objects. Launched with the shape of shape_over(n).
 template <class T>
 __global__ void read_positions(const T* objects, element_count n, position_of<T>* positions) {
-  const auto i = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i >= n.get()) return;
-  position_of<T> position;
-  for (int axis = 0; axis < point_traits<T>::dim; ++axis) {
-    position.x[axis] = point_traits<T>::coordinate(objects[i], axis);
-  }
-  positions[i] = position;
+  runtime::for_each_item(n.get(), [&](auto i) {
+    position_of<T> position;
+    for (int axis = 0; axis < point_traits<T>::dim; ++axis) {
+      position.x[axis] = point_traits<T>::coordinate(objects[i], axis);
+    }
+    positions[i] = position;
+  });
 }
 
 }  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD
@@ -79,8 +79,8 @@ void copy_positions(const T* objects, const detail::element_count& n, position_o
   if (n.upper_bound == 0) return;
   check_device_access(objects, "copy_positions: objects");
   check_device_access(positions, "copy_positions: positions");
-  detail::launch_each(detail::spatial_tree::read_positions<T>, n.upper_bound, stream,
-                      "copying positions", objects, n, positions);
+  detail::launch_each(detail::spatial_tree::read_positions<T>, n, stream, "copying positions",
+                      objects, n, positions);
 }
 
 }  // namespace ramify::inline RAMIFY_BUILD

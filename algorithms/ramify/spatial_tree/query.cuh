@@ -143,8 +143,8 @@ class pairs_run final : public memory_run<run_report, pairs_memory> {
                      this->parts.decision);
     }
     call_.with_metric([&]<class Metric>(const query_metric<Real, Metric>& metric) {
-      call_.run_pass_in(metric,
-                        pair_pass<Real, dim, Metric, Callback>{setup.tree, metric, callback});
+      call_.run_pass_in(metric, match_pass<pair_visitor, Real, dim, Metric, Callback>{
+                                    setup.tree, metric, callback});
     });
     this->complete_in_stream();
   }
@@ -196,7 +196,8 @@ async_run<run_report> start_search(const query_setup<Real, dim>& setup,
       setup, balls.centers, metric_choice(setup.tree, setup.options.period, balls.radius),
       [callback, tree = setup.tree](auto& call) {
         call.with_metric([&]<class Metric>(const query_metric<Real, Metric>& metric) {
-          call.run_pass_in(metric, match_pass<Real, dim, Metric, Callback>{tree, metric, callback});
+          call.run_pass_in(metric, match_pass<match_visitor, Real, dim, Metric, Callback>{
+                                       tree, metric, callback});
         });
       });
 }

@@ -154,9 +154,8 @@ struct warp_worker {
       const unsigned i = begin + lane;
       const unsigned entries = min(n - begin, tuning::lanes);
       unsigned pieces = 0;
-      if (i < n) {
-        pieces = min((stack[i].remaining() + tuning::piece_size - 1) / tuning::piece_size,
-                     tuning::max_pieces);
+      if (i < n) {  // a node has up to 2^32 - 1 children, and each entry has some
+        pieces = min((stack[i].remaining() - 1) / tuning::piece_size + 1, tuning::max_pieces);
       }
       unsigned offset = 0;
       unsigned total = 0;
