@@ -12,12 +12,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
+#include <ramify/cpu/executor.hpp>
+#include <ramify/runtime/captured_graph.cuh>
+#include <ramify/runtime/stream.cuh>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "exceptions.hpp"
+#include "failed_launches.hpp"
 #include "graph_checks.cuh"
 
 namespace tests::inline RAMIFY_BUILD {
@@ -253,5 +259,62 @@ void check_all_calls(const host_graph& graph, int& piece, int of = 1,
     }
   }
 }
+
+/// Destroys a run before get(), and checks the results of the next one, which get() returns once.
+template <class Call>
+void check_repeated_run(const host_graph& graph) {
+  for (const route taken : routes) {
+    const Call call(graph, with_base<typename Call::settings_type>(
+                               settings_of(taken, edge_strategy::balanced)));
+    const ramify::host_stream stream;
+    ramify::check(cudaStreamSynchronize(nullptr), "waiting for the input");
+    { const auto run = call.start(stream.get()); }
+    auto run = call.start(stream.get());
+    const auto report = run.get();
+    BOOST_TEST(call.fault(&report) == "");
+    BOOST_CHECK_THROW((void)run.get(), std::logic_error);
+  }
+}
+
+#if RAMIFY_ON_CUDA  // the CPU executor has no graphs
+
+/// Starts a run in a graph with both routes, and checks the results of each launch of the graph.
+template <class Call>
+void check_captured_run(const host_graph& graph) {
+  for (const route taken : routes) {
+    for (const edge_strategy strategy : {edge_strategy::balanced, edge_strategy::aggregated}) {
+      const Call call(graph, with_base<typename Call::settings_type>(settings_of(taken, strategy)));
+      const ramify::host_stream stream;
+      ramify::check(cudaDeviceSynchronize(), "waiting for the input");
+      std::optional<decltype(call.start())> run;
+      const ramify::captured_graph captured(stream.get(), [&] { run = call.start(stream.get()); });
+      for (int i = 0; i < 3; ++i) {
+        captured.launch(stream.get());
+        const auto report = run->get();
+        BOOST_TEST(call.fault(&report) == "");
+      }
+    }
+  }
+}
+
+#else  // only the executor can be configured
+
+/// Lets each of the first `failures` launches fail once. At least `interrupted` of them must be
+/// launches whose work the host or a later grid continues: the negative control.
+template <class Call>
+void check_failed_launches(const host_graph& graph, unsigned failures, unsigned interrupted) {
+  for (const edge_strategy strategy : {edge_strategy::warp, edge_strategy::aggregated}) {
+    const auto chosen = settings_of(route::device, strategy);
+    const auto whole = check_call<Call>(graph, chosen);
+    const auto executor = ramify::cpu::current_executor_config();
+    const unsigned found = count_interrupted(failures, executor, [&](std::uint64_t) {
+      const auto report = check_call<Call>(graph, chosen);
+      return report.host_grids > whole.host_grids || report.spilled_tasks > 0;
+    });
+    BOOST_TEST(found >= interrupted);
+  }
+}
+
+#endif
 
 }  // namespace tests::inline RAMIFY_BUILD

@@ -2,14 +2,10 @@
 // Shortest paths, connected components and PageRank on the backend of this build: every kind of
 // graph, strategy and route against Boost.Graph and serial loops.
 #include <boost/test/unit_test.hpp>
-#include <optional>
 #include <ramify/cpu/executor.hpp>
-#include <ramify/runtime/captured_graph.cuh>
-#include <ramify/runtime/stream.cuh>
 
 #include "algorithm_calls.cuh"
 #include "exceptions.hpp"
-#include "failed_launches.hpp"
 
 using namespace tests;
 using ramify::flat_loop;
@@ -67,17 +63,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(no_work_is_lost_at_any_limit, Call, all_calls) {
 #if !RAMIFY_ON_CUDA  // only the executor can be configured
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(the_host_continues_after_any_failed_launch, Call, all_calls) {
-  const host_graph graph = grid_with_holes(8);
-  for (const edge_strategy strategy : {edge_strategy::warp, edge_strategy::aggregated}) {
-    const auto chosen = settings_of(route::device, strategy);
-    const auto whole = check_call<Call>(graph, chosen);
-    const auto executor = ramify::cpu::current_executor_config();
-    const unsigned interrupted = count_interrupted(6, executor, [&](std::uint64_t) {
-      const auto report = check_call<Call>(graph, chosen);
-      return report.host_grids > whole.host_grids || report.spilled_tasks > 0;
-    });
-    BOOST_TEST(interrupted >= 3u);  // negative control: the failures did end launches
-  }
+  check_failed_launches<Call>(grid_with_holes(8), 6, 3);
 }
 
 #endif
@@ -102,39 +88,14 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(faulty_graphs_are_refused, Call, all_calls) {
 }
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_run_may_be_destroyed_and_repeated, Call, all_calls) {
-  const host_graph graph = kronecker(7, 8);
-  for (const route taken : routes) {
-    const Call call(graph, with_base<typename Call::settings_type>(
-                               settings_of(taken, edge_strategy::balanced)));
-    const ramify::host_stream stream;
-    ramify::check(cudaStreamSynchronize(nullptr), "waiting for the input");
-    { const auto run = call.start(stream.get()); }
-    auto run = call.start(stream.get());
-    const auto report = run.get();
-    BOOST_TEST(call.fault(&report) == "");
-    BOOST_CHECK_THROW((void)run.get(), std::logic_error);
-  }
+  check_repeated_run<Call>(kronecker(7, 8));
 }
 
 #if RAMIFY_ON_CUDA
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_captured_run_is_right_in_each_launch_of_its_graph, Call,
                               all_calls) {
-  const host_graph graph = kronecker(10, 8);
-  for (const route taken : routes) {
-    for (const edge_strategy strategy : {edge_strategy::balanced, edge_strategy::aggregated}) {
-      const Call call(graph, with_base<typename Call::settings_type>(settings_of(taken, strategy)));
-      const ramify::host_stream stream;
-      ramify::check(cudaDeviceSynchronize(), "waiting for the input");
-      std::optional<decltype(call.start())> run;
-      const ramify::captured_graph captured(stream.get(), [&] { run = call.start(stream.get()); });
-      for (int i = 0; i < 3; ++i) {
-        captured.launch(stream.get());
-        const auto report = run->get();
-        BOOST_TEST(call.fault(&report) == "");
-      }
-    }
-  }
+  check_captured_run<Call>(kronecker(10, 8));
 }
 
 #endif

@@ -4,13 +4,9 @@
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
-#include <optional>
 #include <ramify/cpu/executor.hpp>
-#include <ramify/runtime/captured_graph.cuh>
-#include <ramify/runtime/stream.cuh>
 
 #include "exceptions.hpp"
-#include "failed_launches.hpp"
 #include "operator_calls.cuh"
 
 namespace data = boost::unit_test::data;
@@ -134,38 +130,14 @@ BOOST_DATA_TEST_CASE(no_work_is_lost_at_any_limit, data::make({1, 16, 32, 2048})
 #if !RAMIFY_ON_CUDA  // only the executor can be configured
 
 BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch) {
-  const host_graph graph = simple(kronecker(5, 4));
-  for (const edge_strategy strategy : {edge_strategy::warp, edge_strategy::aggregated}) {
-    const auto chosen = settings_of(route::device, strategy);
-    const auto whole = check_call<k_core_call>(graph, chosen);
-    const auto executor = ramify::cpu::current_executor_config();
-    const unsigned interrupted = count_interrupted(12, executor, [&](std::uint64_t) {
-      const auto report = check_call<k_core_call>(graph, chosen);
-      return report.host_grids > whole.host_grids || report.spilled_tasks > 0;
-    });
-    BOOST_TEST(interrupted >= 6u);  // negative control: the failures did end launches
-  }
+  check_failed_launches<k_core_call>(simple(kronecker(5, 4)), 12, 6);
 }
 
 #else
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_captured_run_is_right_in_each_launch_of_its_graph, Call,
                               example_calls) {
-  const host_graph graph = simple(kronecker(9, 8));
-  for (const route taken : routes) {
-    for (const edge_strategy strategy : {edge_strategy::balanced, edge_strategy::aggregated}) {
-      const Call call(graph, settings_of(taken, strategy));
-      const ramify::host_stream stream;
-      ramify::check(cudaDeviceSynchronize(), "waiting for the input");
-      std::optional<decltype(call.start())> run;
-      const ramify::captured_graph captured(stream.get(), [&] { run = call.start(stream.get()); });
-      for (int i = 0; i < 3; ++i) {
-        captured.launch(stream.get());
-        const auto report = run->get();
-        BOOST_TEST(call.fault(&report) == "");
-      }
-    }
-  }
+  check_captured_run<Call>(simple(kronecker(9, 8)));
 }
 
 #endif
@@ -236,17 +208,7 @@ BOOST_AUTO_TEST_CASE(faulty_graphs_and_options_are_refused) {
 }
 
 BOOST_AUTO_TEST_CASE(a_run_may_be_destroyed_and_repeated) {
-  const host_graph graph = simple(kronecker(6, 8));
-  for (const route taken : routes) {
-    const k_core_call call(graph, settings_of(taken, edge_strategy::balanced));
-    const ramify::host_stream stream;
-    ramify::check(cudaStreamSynchronize(nullptr), "waiting for the input");
-    { const auto run = call.start(stream.get()); }
-    auto run = call.start(stream.get());
-    const auto report = run.get();
-    BOOST_TEST(call.fault(&report) == "");
-    BOOST_CHECK_THROW((void)run.get(), std::logic_error);
-  }
+  check_repeated_run<k_core_call>(simple(kronecker(6, 8)));
 }
 
 // Only the device has the numbers of vertices and edges: the graph of the first vertices.
