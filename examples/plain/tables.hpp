@@ -45,6 +45,9 @@ inline const std::map<string_view, string_view> refused_names{
     {"__half2", "half precision"},
     {"__nv_bfloat16", "bfloat16"},
     {"__cluster_dims__", "clusters of blocks"},
+    {"cudaLaunchKernel", "launches without <<<...>>>"},
+    {"cudaLaunchKernelEx", "launches without <<<...>>>"},
+    {"cudaLaunchKernelExC", "launches without <<<...>>>"},
 };
 
 /// The instructions of inline PTX that are translated, without blanks, and their expressions.

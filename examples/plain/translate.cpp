@@ -197,6 +197,7 @@ class translator : private edited_source {
       translate_ptx(i);
     } else if (const auto name = refused_names.find(all_[i].text); name != refused_names.end()) {
       if (is(i, "texture") && !is(i + 1, "<")) return;
+      if (is(i - 1, "cudaError_t")) return;  // the declaration in a header of the executor
       error(i, "the CPU executor does not have " + string(name->second) + " (" +
                    string(all_[i].text) + ')');
     }

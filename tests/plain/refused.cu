@@ -44,5 +44,6 @@ int main() {
   kernel<<<1, 1>>>;
   kernel<<<1, 1(p, 1);
   <<<1, 1>>>(p, 1);
+  cudaLaunchKernel((void*)kernel, 1, 1, nullptr, 0, nullptr);
   std::cout << twice(3) << std::endl;
 }
