@@ -76,9 +76,9 @@ std::string in_terms_of_options(const CLI::App& app, std::string_view message) {
     std::string word(message.substr(0, end));
     message.remove_prefix(end);
     // A field of a struct, a name of several parts, or the subject of the message.
-    const bool is_field =
-        std::ranges::any_of(std::array{"environment.", "_options.", "_setup.", "_config."},
-                            [&](const char* owner) { return word.find(owner) != word.npos; });
+    const bool is_field = std::ranges::any_of(
+        std::array{"environment.", "_options.", "_setup.", "_config.", "_field."},
+        [&](const char* owner) { return word.find(owner) != word.npos; });
     const bool is_subject = is_first && message.starts_with(" is ");
     if (is_field || is_subject || (word.find('_') != word.npos && word.find('.') == word.npos)) {
       std::string name = word.substr(word.rfind('.') + 1);  // all of it if there is no point

@@ -3,6 +3,7 @@
 // energy.
 //
 //   nbody --plummer 20000 --steps 200 --image cluster.png
+//   nbody --plummer 2000 --point-mass 5 --center 10,0,0 --collide 1e-3 --collisions close.csv
 //   nbody --input bodies.csv --dt 0.001 --steps 1000 --output moved.csv --report json
 //
 // Option --help prints the exit statuses.
@@ -11,7 +12,6 @@
 #include <cmath>
 #include <iomanip>
 #include <iostream>
-#include <limits>
 #include <ramify/nbody.hpp>
 #include <string>
 #include <string_view>
@@ -27,112 +27,11 @@
 #include "common/text_file.hpp"
 #include "common/trace_option.hpp"
 #include "density_image.hpp"
+#include "nbody_command_line.hpp"
 
 namespace {
 
-struct options {
-  std::string input, output, image, trace, precision = "double", report = "text";
-  std::size_t plummer = 2000;
-  std::uint64_t seed = 1, steps = 100, energy_every = 10;
-  double dt = 0.02, image_side = 0;
-  unsigned image_size = 512;
-  bool quiet = false;
-  common::file_options files;
-  ramify::nbody_options gravity;
-  ramify::environment env;
-};
-
-/// Declares the bodies, and the number and the size of the steps.
-void declare_bodies(CLI::App& app, options& o) {
-  auto* input =
-      o.files.add_input(app, "--input", o.input,
-                        "Text file with one body x,y,z,vx,vy,vz,m in each line; a header line may "
-                        "name these columns among others");
-  common::add_whole_number(app, "--plummer", o.plummer,
-                           "Number of bodies of a generated star cluster, a Plummer sphere")
-      ->excludes(input);
-  common::add_whole_number(app, "--seed", o.seed, "Seed of the generated cluster")->excludes(input);
-  common::add_whole_number(app, "--steps", o.steps, "Number of leapfrog steps");
-  common::add_number(app, "--dt", o.dt, {-1e30, 1e30},
-                     "Time step; a negative one goes back in time");
-}
-
-void declare_gravity(CLI::App& app, options& o) {
-  using common::add_number;
-  auto* theta =
-      add_number(app, "--theta", o.gravity.theta, {0, 2}, "Opening angle; 0 sums all pairs");
-  add_number(
-      app, "--tolerance", o.gravity.tolerance, {1e-5, 10},
-      "Instead of --theta: the root mean square of the relative errors of the accelerations, in "
-      "per cent")
-      ->default_str("")
-      ->excludes(theta);
-  app.add_option("--order", o.gravity.order,
-                 "1: a node acts by its mass; 2: by its quadrupole, too")
-      ->check(CLI::IsMember({1, 2}))
-      ->capture_default_str();
-  o.gravity.softening = 0.05;
-  add_number(app, "--softening", o.gravity.softening, {0, 1e30}, "Softening length");
-  auto* levels = app.add_option("--step-levels", o.gravity.step_levels,
-                                "Levels of block time steps: a body on level k takes steps of "
-                                "dt / 2^k; 1: all bodies take steps of dt")
-                     ->transform(common::whole_number(1, 20))
-                     ->capture_default_str();
-  add_number(app, "--step-accuracy", o.gravity.step_accuracy, {1e-30, 1e30},
-             "The number eta of block time steps: a body takes the longest step of at most "
-             "sqrt(2 eta softening / |acceleration|), or that of the last level")
-      ->needs(levels);
-  add_number(app, "--gravity", o.gravity.gravitational_constant, {-1e30, 1e30},
-             "The gravitational constant G");
-  common::add_choice(app, "--method", ramify::parse_nbody_method, o.gravity.method,
-                     "tree, or direct: all pairs");
-  app.add_option("--precision", o.precision, "float or double")
-      ->check(CLI::IsMember({"float", "double"}))
-      ->capture_default_str();
-}
-
-void declare_output(CLI::App& app, options& o) {
-  o.files.add_output(app, "--output", o.output, "CSV file for the final bodies");
-  auto* image = o.files.add_output(app, "--image", o.image, "PNG file for the final density");
-  image->check([](const std::string& file) -> std::string {
-    if (common::has_extension(file, ".png")) return {};
-    return "'" + file + "' must end in .png, the only format of images";
-  });
-  app.add_option("--image-size", o.image_size, "Width and height in pixels")
-      ->transform(common::whole_number(1, 16384))
-      ->capture_default_str()
-      ->needs(image);
-  common::add_number(app, "--image-side", o.image_side, {0, 1e30},
-                     "Width and height in length units; 0: contains nine bodies in ten")
-      ->needs(image);
-  common::add_whole_number(app, "--energy-every", o.energy_every,
-                           "Steps between lines of energies; 0: only the first and the last line");
-  app.add_flag("--quiet", o.quiet, "No progress display, and no table");
-  o.files.add_report(app, o.report);
-}
-
-void declare(CLI::App& app, options& o) {
-  declare_bodies(app, o);
-  declare_gravity(app, o);
-  common::add_launch_options(app, o.env);
-  common::add_choice(
-      app, "--flat-loop", ramify::parse_flat_loop, o.env.flat_loop,
-      "What launches the levels of the tree on the flat route: automatic, host, graph");
-  common::add_trace_option(app, o.files, o.trace);
-  declare_output(app, o);
-}
-
-void check(const options& o) {
-  validate(o.gravity);
-  const double least = o.precision == "float" ? std::numeric_limits<float>::min()
-                                              : std::numeric_limits<double>::min();
-  if (o.dt != 0 && std::abs(o.dt) < least) {
-    throw std::invalid_argument("--dt is too small for --precision " + o.precision +
-                                "; it must be 0 or a normal number of that type");
-  }
-  if (o.plummer >> 31 != 0) throw std::invalid_argument("--plummer must be less than 2^31");
-  o.files.check();
-}
+using common::nbody_command_line;
 
 /// Converts vectors to numbers of another type.
 template <class To, class From>
@@ -154,6 +53,7 @@ struct outcome {
   common::bodies bodies;
   std::vector<energy_sample> history;
   ramify::nbody_report report;
+  std::vector<ramify::body_pair> collisions;
   std::uint64_t steps = 0;  ///< completed steps
   double seconds = 0;
 };
@@ -196,11 +96,15 @@ std::string place_of(std::string_view message, const common::bodies& bodies) {
 }
 
 template <class Real>
-ramify::nbody_simulation<Real> start(const common::bodies& bodies, const options& o) {
+ramify::nbody_simulation<Real> start(const common::bodies& bodies, const nbody_command_line& o) {
   const auto positions = converted<Real>(bodies.positions);
   const auto velocities = converted<Real>(bodies.velocities);
   const std::vector<Real> masses(bodies.masses.begin(), bodies.masses.end());
   try {
+    const auto& f = o.field;
+    const bool has_field =
+        f.uniform != std::array<double, 3>{} || f.stiffness != 0 || f.point_mass != 0;
+    if (has_field) return {positions, velocities, masses, f, o.gravity, o.env};
     return {positions, velocities, masses, o.gravity, o.env};
   } catch (const std::invalid_argument& e) {  // the options are valid, so a body is not
     const std::string place = o.input.empty() ? "" : place_of(e.what(), bodies);
@@ -208,8 +112,23 @@ ramify::nbody_simulation<Real> start(const common::bodies& bodies, const options
   }
 }
 
+/// Returns the pairs of bodies that are closer than a distance: counts them, and lists them.
 template <class Real>
-outcome simulate(common::bodies bodies, const options& o, const common::stop_request& stop) {
+std::vector<ramify::body_pair> pairs_within(const std::vector<std::array<Real, 3>>& positions,
+                                            double distance, const ramify::environment& env) {
+  const std::vector<Real> radii(positions.size(), static_cast<Real>(distance / 2));
+  std::vector<ramify::body_pair> pairs;
+  const auto find = [&] {
+    return ramify::find_collisions<Real>(positions, radii, pairs, env).collisions;
+  };
+  pairs.resize(find());
+  if (!pairs.empty()) (void)find();
+  return pairs;
+}
+
+template <class Real>
+outcome simulate(common::bodies bodies, const nbody_command_line& o,
+                 const common::stop_request& stop) {
   using clock = std::chrono::steady_clock;
   outcome all;
   common::progress_bar bar(o.steps, "steps", o.quiet);
@@ -242,6 +161,7 @@ outcome simulate(common::bodies bodies, const options& o, const common::stop_req
   all.bodies.positions = converted<double>(positions);
   all.bodies.velocities = converted<double>(velocities);
   all.report = simulation.report();
+  if (o.finds_collisions()) all.collisions = pairs_within(positions, o.collide, o.env);
   return all;
 }
 
@@ -250,7 +170,7 @@ double rate(const outcome& all) {
   return all.seconds > 0 ? static_cast<double>(all.steps) / all.seconds : 0;
 }
 
-nlohmann::ordered_json to_json(const outcome& all, const options& o) {
+nlohmann::ordered_json to_json(const outcome& all, const nbody_command_line& o) {
   auto json = common::new_report("nbody");
   json["method"] = to_string(all.report.method);
   json["bodies"] = all.report.bodies;
@@ -268,6 +188,7 @@ nlohmann::ordered_json to_json(const outcome& all, const options& o) {
                                 {"momentum", now.sums.momentum},
                                 {"angular_momentum", now.sums.angular_momentum}});
   }
+  if (o.finds_collisions()) json["collisions"] = all.collisions.size();
   json["precision"] = o.precision;
   json["steps"] = all.steps;
   json["energy_drift"] = drift(all.history, all.history.back());
@@ -277,15 +198,17 @@ nlohmann::ordered_json to_json(const outcome& all, const options& o) {
   return json;
 }
 
-void print(std::ostream& out, const outcome& all, const options& o) {
-  out << all.report << "precision: " << o.precision << "\nsteps: " << all.steps
+void print(std::ostream& out, const outcome& all, const nbody_command_line& o) {
+  out << all.report;
+  if (o.finds_collisions()) out << "collisions: " << all.collisions.size() << '\n';
+  out << "precision: " << o.precision << "\nsteps: " << all.steps
       << "\nenergy drift: " << drift(all.history, all.history.back())
       << "\nseconds: " << all.seconds << "\nsteps/s: " << rate(all)
       << "\nbodies/s: " << rate(all) * static_cast<double>(all.bodies.size()) << '\n';
   common::print_launch_costs(out, all.report);
 }
 
-void run(options o) {
+void run(nbody_command_line o) {
   common::bodies bodies;
   {
     const common::progress_bar reading("reading the bodies", o.quiet);
@@ -301,6 +224,12 @@ void run(options o) {
                                              : simulate<double>(std::move(bodies), o, stop);
   if (!o.output.empty()) {
     common::write_file(o.output, [&](std::ostream& out) { common::write_bodies(out, all.bodies); });
+  }
+  if (!o.collisions.empty()) {
+    common::write_file(o.collisions, [&](std::ostream& out) {
+      out << "first,second\n";
+      for (const auto& [first, second] : all.collisions) out << first << ',' << second << '\n';
+    });
   }
   if (!o.image.empty()) {
     common::write_png(o.image, common::draw_density(all.bodies, o.image_size, o.image_side));
@@ -321,7 +250,7 @@ void run(options o) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  options o;
+  nbody_command_line o;
   return common::run_program(
       "nbody",
       "Simulates bodies under their own gravity, with a tree that grids build by launching grids.",

@@ -113,6 +113,35 @@ rm one two
 expect 0 - "${small[@]}" --precision float
 [ "$(value precision)" = float ] || fail "no float: $(cat out)"
 
+# External fields: a fall, which the steps follow exactly, half a period of a harmonic oscillator, and
+# half a circle around a fixed mass.
+check_fall() { # expected x,y,z; body; options
+  printf '%s\n' "$2" >i
+  expect 0 - --input i --backend cpu --quiet --output o "${@:3}"
+  sed -n 2p o | awk -F, -v want="$1" '{ split(want, w, ","); for (k = 1; k <= 3; k++)
+    if ($k - w[k] > 1e-4 || w[k] - $k > 1e-4) exit 1 }' || fail "not at $1: $(cat o)"
+  less "$(value 'energy drift')" 1e-5 || fail "energy drift $(value 'energy drift'): $*"
+  rm o
+}
+check_fall 0,4,-1 0,0,0,0,4,0,1 --uniform 0,0,-2 --dt 0.125 --steps 8
+check_fall 3,0,0 1,0,0,0,0,0,2 --stiffness 1 --center 2,0,0 --dt 0.00314159265358979 --steps 1000
+check_fall 1,0,0 3,0,0,0,2,0,0.1 --point-mass 2 --gravity 2 --center 2,0,0 --dt 0.0015707963267949 --steps 1000
+# Pairs of final bodies. The body that passes is near the first one only at the end.
+printf '%s\n' 0,0,0,0,0,0,0 0,0,5,0,0,0,0 1,0,0,0,0,0,0 9,0,0,-8.5,0,0,0 >i
+for precision in float double; do
+  expect 0 - --input i --backend cpu --quiet --dt 0.5 --steps 2 --collide 1 --collisions o --precision $precision
+  [ "$(value collisions)" = 2 ] || fail "not two collisions: $(cat out)"
+  [ "$(cat o)" = "$(printf '%s\n' first,second 0,3 2,3)" ] || fail "collisions: $(cat o)"
+  rm o
+done
+expect 0 - --input i --backend cpu --quiet --steps 0 --collide 1.01 --report json
+grep -q '"collisions": 1,' out || fail "not one collision: $(cat out)"
+expect 0 - --input i --backend cpu --quiet --steps 0 --collide 0 --collisions o
+[ "$(cat o)" = first,second ] || fail "collisions: $(cat o)"
+rm o
+expect 0 - "${small[@]}"
+! grep -q collisions out || fail "collisions without --collide: $(cat out)"
+
 # Reports.
 expect 0 - --backend cpu --plummer 300 --steps 20 --energy-every 5 --report json
 [ "$(head -c 1 out)" = '{' ] || fail "not JSON alone: $(cat out)"
@@ -153,6 +182,17 @@ expect 2 "'x' is not a number in" --dt x
 expect 2 '--dt is too small for --precision float' --dt 1e-46 --precision float --output o
 expect 2 '--dt is too small for --precision double' --dt -1e-320 --output o
 expect 0 - --plummer 5 --steps 1 --dt 1e-46 --backend cpu --quiet
+expect 2 '--softening is 1e+30; it must be small enough' --softening 1e30 --precision float --output o
+expect 2 '--point-mass is 1e+30; it must be in the range' --point-mass 1e30 --gravity 1e30 --precision float --output o
+expect 2 '--center[1] is 1e+25; it must be small enough' --center 0,1e25,0 --precision float --output o
+expect 2 "'nan' is not a number in" --uniform 1,nan,0
+expect 2 '--uniform' --uniform 1,2
+expect 2 '--point-mass' --core-radius 1
+expect 2 '--collide' --collisions o
+expect 2 '--collide is too small for --precision float; it must be 0 or' --collide 1e-20 --precision float --output o
+expect 2 '--collide is too small for --precision double' --collide 1e-170 --output o
+expect 2 "'-1' is not a number in" --collide -1
+expect 2 'name the same file' --collide 1 --collisions o --output o
 expect 2 "'0' is not a whole number" --image p.png --image-size 0
 expect 2 '--image' --image-size 50
 expect 2 "method 'guess' is neither" --method guess
