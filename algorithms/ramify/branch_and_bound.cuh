@@ -19,7 +19,8 @@
 /// Compiled by nvcc, it runs on the GPU: with grids that launch grids if -rdc=true is given, else
 /// on the flat route. Compiled by a C++ compiler, it runs on the CPU executor.
 ///
-/// Node       trivially copyable, default-constructible, at most 744 bytes.
+/// Root       a node, or tree_roots: a batch of searches, each of which has a solution.
+/// Node       trivially copyable, default-constructible, at most 744 bytes; 728 below tree_roots.
 /// degree     degree(node): the number of children, fewer than 2^32; 0 for a leaf.
 /// child      child(node, i): child number i, 0 <= i < degree. Both are pure functions. Child 0
 ///            should be the most promising one: warps visit it first, to find a good incumbent.
@@ -63,11 +64,14 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <ramify/branch_and_bound/batch.cuh>
 #include <ramify/branch_and_bound/config.hpp>
 #include <ramify/branch_and_bound/finish.cuh>
 #include <ramify/branch_and_bound/search_tree.cuh>
 #include <ramify/runtime/detail/started_run.cuh>
 #include <ramify/traverse.cuh>
+#include <type_traits>
+#include <utility>
 
 namespace ramify::detail::branch_and_bound::inline RAMIFY_BUILD {
 
@@ -208,6 +212,98 @@ template <class Node, class Problem>
 branch_and_bound_result<Node> branch_and_bound(const Node& root, const Problem& problem,
                                                const environment& env = {}) {
   return branch_and_bound(root, problem, value_range{}, env);
+}
+
+/// Starts the searches of the trees with these roots, all in one traversal: a batch of small
+/// problems. The functor is copied; a node states which problem it belongs to.
+///
+/// Returns without waiting, as branch_and_bound_async() with one root does. get() visits a few
+/// nodes of each tree once more, to find the first best leaves, writes solutions[i] for root i, and
+/// waits until they are written. Each search has its own incumbent, and the solution that a call
+/// for this root alone returns. The report counts the nodes of all trees. A graph cannot capture a
+/// batch.
+///
+/// \param solutions  an array with an element for each root, in device or host memory
+/// \param range      the values of the leaves that are solutions, in each tree
+/// \param options    options.limits must have no limit
+/// \param env        its memory: branch_and_bound_scratch_bytes<Node, Problem>(n, options)
+/// \throws std::invalid_argument, unavailable, cuda_error
+template <class Node, class Problem>
+detail::run_if<detail::branch_and_bound::argument_types<Node, Problem>,
+               async_run<branch_and_bound_report>>
+branch_and_bound_async(const tree_roots<Node>& roots, const Problem& problem,
+                       std::type_identity_t<branch_and_bound_solution<Node>>* solutions,
+                       const value_range& range, const branch_and_bound_options& options,
+                       const environment& env = {}) {
+  if constexpr (detail::branch_and_bound::checked_types<Node, Problem>::are_valid) {
+    validate(range);
+    validate(options);
+    const search_limits& limits = options.limits;
+    constexpr const char* none = "0, because the searches of a batch have no limits";
+    detail::check_field(limits.max_nodes == 0, "branch_and_bound_options.limits.max_nodes",
+                        limits.max_nodes, none);
+    detail::check_field(limits.max_seconds == 0, "branch_and_bound_options.limits.max_seconds",
+                        limits.max_seconds, none);
+    const detail::run_setup setup("branch_and_bound", detail::by_get(env));
+    if (setup.captured) throw unavailable("branch_and_bound: a graph cannot capture a batch");
+    const std::size_t most = roots.count.upper_bound;
+    detail::check_results(setup.algorithm, solutions, most, "solutions");
+    std::shared_ptr<const void> copy;
+    const auto given = detail::traverse::roots_on_device(setup, roots, copy);
+    if (most == 0) {
+      return detail::run_without_work(setup, branch_and_bound_report{}, "there are no roots");
+    }
+    return std::make_unique<detail::branch_and_bound::batch_run<Node, Problem>>(
+        setup, given, problem, range, options, solutions, std::move(copy));
+  }
+}
+template <class Node, class Problem>
+auto branch_and_bound_async(const tree_roots<Node>& roots, const Problem& problem,
+                            std::type_identity_t<branch_and_bound_solution<Node>>* solutions,
+                            const value_range& range, const environment& env = {}) {
+  return branch_and_bound_async(roots, problem, solutions, range, branch_and_bound_options{}, env);
+}
+template <class Node, class Problem>
+auto branch_and_bound_async(const tree_roots<Node>& roots, const Problem& problem,
+                            std::type_identity_t<branch_and_bound_solution<Node>>* solutions,
+                            const environment& env = {}) {
+  return branch_and_bound_async(roots, problem, solutions, value_range{}, env);
+}
+
+/// Searches the trees with these roots, waits, and writes solutions[i] for root i:
+/// branch_and_bound_async() and get(), with the same parameters.
+/// \throws std::invalid_argument, std::length_error, std::domain_error, unavailable, cuda_error,
+///         device_launch_error
+template <class Node, class Problem>
+branch_and_bound_report branch_and_bound(
+    const tree_roots<Node>& roots, const Problem& problem,
+    std::type_identity_t<branch_and_bound_solution<Node>>* solutions, const value_range& range,
+    const branch_and_bound_options& options, const environment& env = {}) {
+  if constexpr (detail::branch_and_bound::checked_types<Node, Problem>::are_valid) {
+    return branch_and_bound_async(roots, problem, solutions, range, options, env).get();
+  }
+}
+template <class Node, class Problem>
+branch_and_bound_report branch_and_bound(
+    const tree_roots<Node>& roots, const Problem& problem,
+    std::type_identity_t<branch_and_bound_solution<Node>>* solutions, const value_range& range,
+    const environment& env = {}) {
+  return branch_and_bound(roots, problem, solutions, range, branch_and_bound_options{}, env);
+}
+template <class Node, class Problem>
+branch_and_bound_report branch_and_bound(
+    const tree_roots<Node>& roots, const Problem& problem,
+    std::type_identity_t<branch_and_bound_solution<Node>>* solutions, const environment& env = {}) {
+  return branch_and_bound(roots, problem, solutions, value_range{}, env);
+}
+
+/// Returns the device memory that a batch of n searches with these types needs, in bytes.
+/// \throws std::invalid_argument for bad options; unavailable, cuda_error
+template <class Node, class Problem>
+[[nodiscard]] std::size_t branch_and_bound_scratch_bytes(
+    std::size_t n, const branch_and_bound_options& options = {}) {
+  validate(options);
+  return detail::branch_and_bound::batch_run<Node, Problem>::scratch_bytes(n, options);
 }
 
 /// Returns the device memory that a search with these types needs, in bytes.

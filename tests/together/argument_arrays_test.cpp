@@ -81,6 +81,16 @@ BOOST_AUTO_TEST_CASE(misaligned_arrays_are_refused) {
   refuses("nbody_system: velocities must be aligned to 4 bytes", [&] {
     return nbody_system<float>(a.points.data(), off(a.points.data()), a.masses.data(), few).size();
   });
+  refuses("find_collisions: radii must be aligned to 4 bytes",
+          [&] { return find_collisions(a.points.data(), off(a.masses.data()), few, nullptr, 0); });
+  refuses("find_collisions: pairs must be aligned to 4 bytes", [&] {
+    auto* const pairs = reinterpret_cast<body_pair*>(a.ids.data());
+    return find_collisions(a.points.data(), 1.0f, few, off(pairs), few);
+  });
+  refuses("find_collisions: count must be aligned to 8 bytes", [&] {
+    auto* const count = reinterpret_cast<std::uint64_t*>(a.offsets.data());
+    return find_collisions(a.points.data(), 1.0f, few, nullptr, 0, off(count));
+  });
   const auto curves = tests::upload(std::vector<cubic_curve>(2));
   refuses("curves must be aligned to 8 bytes",
           [&] { return tessellate_curves(off(curves.data()), 1).report.host_grids; });

@@ -43,6 +43,11 @@ struct sum {
 struct square {
   __host__ __device__ double operator()(const quadrature_point<1>& p) const { return p[0] * p[0]; }
 };
+struct scaled_square {
+  __host__ __device__ double operator()(const quadrature_point<1>& p, float factor) const {
+    return factor * p[0] * p[0];
+  }
+};
 struct keep_last {
   std::uint32_t* points;
   __device__ void operator()(const spatial_match<float>& m) const { points[m.query] = m.point; }
@@ -88,17 +93,36 @@ std::vector<async_call> calls_of_all_families(const arrays& a) {
           return traverse_async(40u, halves{}, one{}, sum{}, 0u, options, env);
         });
   }
+  using some_roots = tree_roots<std::uint32_t>;
+  add("traverse, roots", traverse_scratch_bytes<some_roots, halves, one, sum, unsigned>(),
+      [&a](const auto& env) {
+        return traverse_async(some_roots(a.values.data(), 3), halves{}, one{}, sum{}, 0u, env);
+      });
   const uts_parameters few_nodes{.type = uts_type::binomial, .root_branches = 5, .probability = 0};
   add("tree_search", tree_search_scratch_bytes(),
       [few_nodes](const auto& env) { return tree_search_async(few_nodes, env); });
   add("fork_join", fork_join_scratch_bytes<unsigned, halves>(),
       [](const auto& env) { return fork_join_async(40u, halves{}, env); });
+  add("fork_join, roots", fork_join_scratch_bytes<some_roots, halves>(), [&a](const auto& env) {
+    return fork_join_async(some_roots(a.values.data(), 3), halves{}, a.ids.data(), env);
+  });
   add("branch_and_bound", branch_and_bound_scratch_bytes<unsigned, halves>(),
       [](const auto& env) { return branch_and_bound_async(40u, halves{}, env); });
+  // A graph cannot capture it.
+  const auto solutions = std::make_shared<std::vector<branch_and_bound_solution<unsigned>>>(3);
+  add("branch_and_bound, roots", 0, [&a, solutions](const auto& env) {
+    return branch_and_bound_async(some_roots(a.values.data(), 3), halves{}, solutions->data(), env);
+  });
   const quadrature_options few{.max_evaluations = 10'000};
   add("quadrature", quadrature_scratch_bytes<1, square>(few), [few](const auto& env) {
     return quadrature_async(quadrature_box<1>{{0}, {1}}, square{}, few, env);
   });
+  const auto estimates = std::make_shared<std::vector<quadrature_estimate>>(3);
+  add_flat("quadrature, batch", quadrature_scratch_bytes<1, scaled_square, float>(3),
+           [&a, estimates](const auto& env) {
+             return quadrature_async(quadrature_box<1>{{0}, {1}}, scaled_square{}, a.masses.data(),
+                                     3, estimates->data(), env);
+           });
   const mandelbrot_view view{.width = 8, .height = 8};
   for (const auto method : all_choices<mandelbrot_method>()) {
     const mandelbrot_options options{.method = method};
@@ -173,6 +197,10 @@ std::vector<async_call> calls_of_all_families(const arrays& a) {
     return direct_gravity_async<float>(a.points.data(), a.masses.data(), n, a.forces.data(),
                                        nullptr, env);
   });
+  // A graph cannot capture it.
+  add("find_collisions", 0, [&a](const auto& env) {
+    return find_collisions_async(a.points.data(), a.masses.data(), n, nullptr, 0, nullptr, env);
+  });
   // The steps of a system and of a mesh have the environment of the object.
   const auto systems = std::make_shared<std::list<nbody_system<float>>>();
   add("nbody_system", 0, [&a, systems](const auto& env) {
@@ -225,9 +253,19 @@ std::vector<async_call> calls_without_work(const arrays& a) {
             return barnes_hut<float>().accelerations_async(a.points.data(), a.masses.data(), 0,
                                                            a.forces.data(), nullptr, env);
           }),
-      row("direct_gravity", 0, [&a](const environment& env) {
-        return direct_gravity_async<float>(a.points.data(), a.masses.data(), 0, a.forces.data(),
-                                           nullptr, env);
+      row("direct_gravity", 0,
+          [&a](const environment& env) {
+            return direct_gravity_async<float>(a.points.data(), a.masses.data(), 0, a.forces.data(),
+                                               nullptr, env);
+          }),
+      row("find_collisions", 0,
+          [&a](const environment& env) {
+            return find_collisions_async(a.points.data(), a.masses.data(), 0, nullptr, 0, nullptr,
+                                         env);
+          }),
+      row("quadrature, batch", 0, [](const environment& env) {
+        return quadrature_async(quadrature_box<1>{{0}, {1}}, scaled_square{},
+                                static_cast<const float*>(nullptr), 0, nullptr, env);
       })};
 }
 

@@ -52,6 +52,7 @@ struct shared_incumbent {
   bits64 unexplored;  ///< number of nodes that a limit left without children
   bits64 begin;       ///< device_time() of the first visit
   bits64 stopped;     ///< not 0: a limit is reached
+  bits64 path;        ///< of a batch: the path of the first best leaf
 };
 
 /// The limits of a search on the device; 0: none.
@@ -100,7 +101,7 @@ struct incumbent_packing {
     return offset << path_bits | path >> (64 - path_bits);
   }
   /// Returns the value of a code; at least `lower`.
-  [[nodiscard]] std::int64_t value(bits64 code) const {
+  [[nodiscard]] __host__ __device__ std::int64_t value(bits64 code) const {
     return lower + static_cast<std::int64_t>(code >> path_bits);
   }
 };

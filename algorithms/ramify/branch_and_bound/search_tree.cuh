@@ -33,6 +33,14 @@ struct search_node {
   path_range paths;
 };
 
+/// A node of one of the trees of a batch.
+template <class Node>
+struct batch_node {
+  Node node;
+  path_range paths;
+  unsigned search;  ///< number of the search, which has an incumbent of its own
+};
+
 /// What traverse() reduces: the best leaf, and counts of nodes.
 struct search_total {
   std::int64_t value;  ///< no_solution if there is none
@@ -103,20 +111,30 @@ struct search {
   Problem problem;
   incumbent_packing packing;
   device_limits limits;
-  shared_incumbent* incumbent;
+  shared_incumbent* incumbent;  ///< of a batch: that of search 0, before the others
+
+  /// Returns the incumbent of the search of a node.
+  template <class Visited>
+  [[nodiscard]] __device__ shared_incumbent* incumbent_of(const Visited& n) const {
+    if constexpr (requires { n.search; }) {
+      return incumbent + n.search;
+    } else {
+      return incumbent;
+    }
+  }
 
   /// Returns whether no solution below the node is better than the incumbent.
-  template <class Node>
-  [[nodiscard]] __device__ bool prunes(const search_node<Node>& n) const {
+  template <class Visited>
+  [[nodiscard]] __device__ bool prunes(const Visited& n) const {
     const std::int64_t bound = problem.bound(n.node);
     return bound > packing.upper ||
-           packing.code(bound, n.paths.first) > load_relaxed(incumbent->code);
+           packing.code(bound, n.paths.first) > load_relaxed(incumbent_of(n)->code);
   }
 
   /// Returns whether a limit forbids the expansion of a node, which prunes() does not prune. Its
-  /// bound then is a bound of the result.
-  template <class Node>
-  [[nodiscard]] __device__ bool leaves_unexplored(const search_node<Node>& n) const {
+  /// bound then is a bound of the result. A batch has no limits.
+  template <class Visited>
+  [[nodiscard]] __device__ bool leaves_unexplored(const Visited& n) const {
     if (!limits.any() || !limits.forbid(*incumbent)) return false;
     atomicMin(&incumbent->open, packing.code(problem.bound(n.node), n.paths.first));
     atomicAdd(&incumbent->unexplored, bits64{1});
@@ -124,8 +142,8 @@ struct search {
   }
 };
 
-/// The functor that computes the children of a node.
-template <class Node, class Problem>
+/// The functor that computes the children of a node. Visited is search_node or batch_node.
+template <class Node, class Problem, class Visited = search_node<Node>>
 struct expand_node : search<Problem> {
   /// A warp that keeps its nodes finds a good solution sooner, and then prunes more: with early
   /// donations a search of 40 items visits 2 to 3 times as many nodes.
@@ -135,26 +153,30 @@ struct expand_node : search<Problem> {
 
   /// Returns 0 for a leaf and for a pruned node. The result depends on the incumbent; traverse()
   /// calls the function once for each node.
-  [[nodiscard]] __device__ unsigned degree(const search_node<Node>& n) const {
+  [[nodiscard]] __device__ unsigned degree(const Visited& n) const {
     const unsigned degree = this->problem.degree(n.node);
     if (degree == 0 || this->prunes(n)) return 0;
     if (n.paths.child(0, degree).size > 0) return this->leaves_unexplored(n) ? 0 : degree;
-    atomicAdd(&this->incumbent->too_deep, bits64{1});
+    atomicAdd(&this->incumbent_of(n)->too_deep, bits64{1});
     return 0;
   }
   /// Returns the children in reverse order: a warp of traverse() pushes them on its stack, so that
   /// it continues with the last one, which is child 0 of the problem.
-  [[nodiscard]] __device__ search_node<Node> child(const search_node<Node>& n, unsigned i) const {
+  [[nodiscard]] __device__ Visited child(const Visited& n, unsigned i) const {
     const unsigned degree = this->problem.degree(n.node);
     const unsigned mine = degree - 1 - i;
-    return {this->problem.child(n.node, mine), n.paths.child(mine, degree)};
+    if constexpr (requires { n.search; }) {
+      return {this->problem.child(n.node, mine), n.paths.child(mine, degree), n.search};
+    } else {
+      return {this->problem.child(n.node, mine), n.paths.child(mine, degree)};
+    }
   }
 };
 
-/// The functor that visits a node.
-template <class Node, class Problem>
+/// The functor that visits a node. Visited is search_node or batch_node.
+template <class Node, class Problem, class Visited = search_node<Node>>
 struct visit_node : search<Problem> {
-  __device__ search_total operator()(const search_node<Node>& n, unsigned degree) const {
+  __device__ search_total operator()(const Visited& n, unsigned degree) const {
     search_total total = search_total::none();
     if (degree > 0) {
       total.expanded = 1;
@@ -164,7 +186,7 @@ struct visit_node : search<Problem> {
       total.leaves = 1;
       const std::int64_t value = this->problem.value(n.node);
       if (value > this->packing.upper) return total;  // no solution
-      replace_incumbent(this->packing.code(value, n.paths.first));
+      replace(*this->incumbent_of(n), this->packing.code(value, n.paths.first));
       total.value = value;
       total.path = n.paths.first;
     }
@@ -172,11 +194,9 @@ struct visit_node : search<Problem> {
   }
 
  private:
-  __device__ void replace_incumbent(bits64 code) const {
-    if (code >= load_relaxed(this->incumbent->code)) return;
-    if (atomicMin(&this->incumbent->code, code) > code) {
-      atomicAdd(&this->incumbent->updates, bits64{1});
-    }
+  __device__ static void replace(shared_incumbent& incumbent, bits64 code) {
+    if (code >= load_relaxed(incumbent.code)) return;
+    if (atomicMin(&incumbent.code, code) > code) atomicAdd(&incumbent.updates, bits64{1});
   }
 };
 
@@ -190,11 +210,9 @@ struct better_leaf {
   }
 };
 
-/// Follows a path from the root and writes the leaf at its end. Launched with one thread.
+/// Follows a path from the root, and returns the leaf at its end.
 template <class Node, class Problem>
-__global__ void follow_path(Node root, Problem problem, bits64 path, Node* leaf,
-                            trace_ticket trace) {
-  const traced here(trace, __func__);
+[[nodiscard]] __device__ Node leaf_at(const Node& root, const Problem& problem, bits64 path) {
   Node node = root;
   path_range paths = path_range::all();
   for (unsigned degree = problem.degree(node); degree > 0; degree = problem.degree(node)) {
@@ -202,7 +220,15 @@ __global__ void follow_path(Node root, Problem problem, bits64 path, Node* leaf,
     node = problem.child(node, i);
     paths = paths.child(i, degree);
   }
-  *leaf = node;
+  return node;
+}
+
+/// Writes the leaf at the end of a path. Launched with one thread.
+template <class Node, class Problem>
+__global__ void follow_path(Node root, Problem problem, bits64 path, Node* leaf,
+                            trace_ticket trace) {
+  const traced here(trace, __func__);
+  *leaf = leaf_at(root, problem, path);
 }
 
 }  // namespace ramify::detail::branch_and_bound::inline RAMIFY_BUILD
