@@ -143,4 +143,20 @@ BOOST_AUTO_TEST_CASE(the_facade_sorts_host_memory) {
   BOOST_TEST((tags == std::vector<std::uint32_t>{1, 0, 3, 2}));
 }
 
+// As a user writes it: 5,000 small sorts in one call.
+BOOST_AUTO_TEST_CASE(five_thousand_segments_are_one_call) {
+  std::mt19937 random(2);
+  std::vector<std::int64_t> offsets{0};
+  for (int i = 0; i < 5'000; ++i) offsets.push_back(offsets.back() + random() % 12);
+  std::vector<float> keys(std::size_t(offsets.back()));
+  for (float& number : keys) number = float(random() % 100) - 50;
+  std::vector<float> expected = keys;
+  ramify::segmented_sort(keys, offsets, ramify::sort_order::ascending, environment_on());
+
+  for (std::size_t i = 0; i < 5'000; ++i) {
+    std::sort(expected.begin() + offsets[i], expected.begin() + offsets[i + 1]);
+  }
+  BOOST_TEST((keys == expected));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
