@@ -226,6 +226,23 @@ BOOST_AUTO_TEST_CASE(sizes_may_be_on_the_device) {
     const auto report = ramify::graph_rounds(view, algorithm, {.route = taken});
     BOOST_TEST(report.state.count == serial_triangles(part.vertices(), part.list));
     BOOST_TEST(report.vertices == part.vertices());
+    // No vertices, and more than the arrays have.
+    for (const std::uint64_t n : {std::uint64_t{0}, std::uint64_t{whole.vertices() + 1}}) {
+      const auto number = upload(std::vector<std::uint64_t>{n});
+      const auto other =
+          graph.view(false).with_vertices(ramify::device_count(number.data(), whole.vertices()));
+      const k_core_call arrays(whole, {});
+      const examples::k_core cores{graph.offsets.data(), arrays.degrees.data(),
+                                   arrays.cores.data()};
+      if (n == 0) {
+        BOOST_TEST(ramify::graph_rounds(other, algorithm, {.route = taken}).state.count == 0u);
+        BOOST_TEST(ramify::graph_rounds(other, cores, {.route = taken}).vertices == 0u);
+      } else {
+        BOOST_CHECK_THROW((void)ramify::graph_rounds(other, cores, {.route = taken}),
+                          std::length_error);
+      }
+      BOOST_TEST(arrays.is_unchanged());
+    }
   }
 }
 
