@@ -51,7 +51,7 @@ for readme in $pages; do
         name=$(basename "${words[0]}")
         [ -f "$root/examples/lessons/${name#lesson_}.cu" ] || fail "$readme: no lesson $name"
         ;;
-      examples/* | tests/*) [ -x "$root/${words[0]}" ] || fail "$readme: no script ${words[0]}" ;;
+      docs/* | examples/* | tests/*) [ -x "$root/${words[0]}" ] || fail "$readme: no script ${words[0]}" ;;
       diff | cp)
         for word in "${words[@]:1}"; do
           [[ $word != examples/* ]] || [ -f "$root/$word" ] || fail "$readme: no file $word"

@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$1"
 formatter=$(command -v clang-format-14) || { echo "needs clang-format-14"; exit 77; }
-sources=$(find algorithms device_runtime examples tests benchmarks \
+sources=$(find algorithms device_runtime docs examples tests benchmarks \
   \( -name '*.cuh' -o -name '*.hpp' -o -name '*.cu' -o -name '*.cpp' \) | sort)
 status=0
 xargs "$formatter" --dry-run -Werror <<<"$sources" || status=1
