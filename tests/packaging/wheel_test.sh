@@ -14,7 +14,7 @@ skip() { echo "skipped: $1"; exit 77; }
 mkdir -p "$work"
 cd "$work"
 command -v python3 >/dev/null || skip 'there is no python3'
-if [ ! -x tools/bin/pytest ]; then
+if [ ! -x tools/bin/mypy ]; then # a folder of an older version lacks it
   rm -rf tools
   python3 -m venv tools >/dev/null 2>&1 || skip 'python3 has no venv'
   tools/bin/pip install -q scikit-build-core nanobind numpy scipy networkx pytest \
@@ -60,8 +60,8 @@ tree = ramify.SpatialTree(numpy.zeros((3, 2)), leaf_size=4)
 print(tree.query(numpy.zeros((1, 2)), k=2).indices, ramify.__version__)
 tree.query(numpy.zeros((1, 2)), k="2")
 EOF
-types=$(../tools/bin/mypy --strict --python-executable ../empty/bin/python --cache-dir mypy program.py \
-  2>&1) && { echo "mypy found no error: $types"; exit 1; }
+types=$(PYTHONPATH=$site ../tools/bin/mypy --strict --python-executable ../empty/bin/python \
+  --cache-dir mypy program.py 2>&1) && { echo "mypy found no error: $types"; exit 1; }
 echo "$types" | grep -F 'program.py:6: error: Argument "k" to "query" of "SpatialTree"' ||
   { echo "$types"; exit 1; }
 echo "$types" | grep -F 'Found 1 error in 1 file' >/dev/null || { echo "$types"; exit 1; }
