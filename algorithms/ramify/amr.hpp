@@ -12,7 +12,8 @@
 ///     std::cout << mesh.leaves.size() << " blocks\n" << flow.report();
 ///
 /// Blocks    16 x 16 cells in two dimensions, 8 x 8 x 8 in three.
-/// Units     Those of the problems (<ramify/amr/physics/problems.cuh>); all lengths are about 1.
+/// Units     Those of the problems (<ramify/amr/physics/problems.cuh> and the headers beside it);
+///           all lengths are about 1. Those of amr_problem::regions are the caller's.
 /// Stream    Each call is ordered after earlier work in the environment's stream, and returns when
 ///           its work is complete.
 /// Errors    Before anything begins: std::invalid_argument naming the field for a bad field or
@@ -23,6 +24,8 @@
 
 #include <ramify/runtime/detail/requirements.hpp>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -36,14 +39,39 @@
 
 namespace ramify {
 
-/// The problems. The first four simulate an ideal gas, the others a concentration in a given flow.
+/// The problems: of a concentration in a given flow (advect_gaussian, vortex_in_box), of shallow
+/// water (dam_break), and of an ideal gas.
 enum class amr_problem {
   sod,               ///< a shock tube, along x
   sedov,             ///< a blast from the center of the domain
   kelvin_helmholtz,  ///< two streams with a shear instability
   linear_wave,       ///< a weak sound wave along the diagonal
   advect_gaussian,   ///< a Gaussian that moves along the diagonal
-  vortex_in_box      ///< a disc or ball that a vortex stretches, and then restores
+  vortex_in_box,     ///< a disc or ball that a vortex stretches, and then restores
+  double_mach,       ///< a shock that runs obliquely into a wall; only in 2D
+  noh,               ///< a cold gas that falls on a corner, and stops at a shock
+  rayleigh_taylor,   ///< a heavy gas above a light one, in gravity
+  dam_break,         ///< water of two depths; only in 2D
+  regions            ///< a gas with the states of amr_setup::regions
+};
+
+/// The shapes of a region.
+enum class amr_shape { everywhere, box, ball, half_space };
+
+/// A part of the domain of amr_problem::regions. In two dimensions the third entry of each triple
+/// is not read.
+struct amr_region {
+  amr_shape shape = amr_shape::everywhere;
+  /// The lower corner of a box, the center of a ball, or a point of the plane of a half-space.
+  std::array<double, 3> point{};
+  std::array<double, 3> upper{};   ///< the upper corner of a box; above `point`
+  double radius = 0;               ///< of a ball; > 0
+  std::array<double, 3> normal{};  ///< of the plane; it points out of the half-space; not all 0
+  double density = 1;              ///< > 0
+  std::array<double, 3> velocity{};
+  double pressure = 1;  ///< > 0
+
+  friend bool operator==(const amr_region&, const amr_region&) = default;
 };
 
 /// The refinement criteria of criteria.cuh.
@@ -60,8 +88,12 @@ enum class amr_fields {
 
 /// Returns the name of the enumerator, or "?" for a value that is none.
 [[nodiscard]] constexpr std::string_view to_string(amr_problem problem) {
-  return choice_name(problem, {"sod", "sedov", "kelvin-helmholtz", "linear-wave", "advect-gaussian",
-                               "vortex-in-box"});
+  return choice_name(
+      problem, {"sod", "sedov", "kelvin-helmholtz", "linear-wave", "advect-gaussian",
+                "vortex-in-box", "double-mach", "noh", "rayleigh-taylor", "dam-break", "regions"});
+}
+[[nodiscard]] constexpr std::string_view to_string(amr_shape shape) {
+  return choice_name(shape, {"everywhere", "box", "ball", "half-space"});
 }
 [[nodiscard]] constexpr std::string_view to_string(amr_criterion criterion) {
   return choice_name(criterion, {"gradient", "loehner"});
@@ -95,17 +127,25 @@ struct amr_setup {
   double gradient_floor = 1e-10;  ///< gradient_criterion::floor, in [0, 1e30]
   double loehner_filter = 0.01;   ///< loehner_criterion::filter, in [0, 1e30]
   double gamma = 1.4;             ///< ratio of specific heats of a gas, > 1, at most 1e6
+  /// Gravity along each axis, on a gas; 0 for the other problems.
+  std::array<double, 3> gravity{};
+  /// Of amr_problem::regions: 1 to 12. Where several contain a point, the last one has its state;
+  /// the first one must be everywhere.
+  std::vector<amr_region> regions{};
   double end_time = 1;  ///< the customary end, >= 0; a simulation does not stop there by itself
   amr_options options{};
 };
 
 /// Returns the customary domain, boundaries, gamma and end time of a problem, a mesh of moderate
-/// size, and thresholds for the criterion.
-/// \throws std::invalid_argument if `dimensions` is neither 2 nor 3
+/// size, and thresholds for the criterion. Those of amr_problem::regions are outflow, and one
+/// region: the setup needs the others.
+/// \throws std::invalid_argument if `dimensions` is neither 2 nor 3, or 3 for a problem in 2D only
 [[nodiscard]] amr_setup recommended_setup(amr_problem problem, int dimensions,
                                           amr_criterion criterion = amr_criterion::gradient);
 
-/// Checks all fields. \throws std::invalid_argument naming the field and its range
+/// Checks all fields. Sides can be boundary::prescribed for double_mach and noh, whose sides have
+/// the exact solution, and for regions, which continue beyond the domain.
+/// \throws std::invalid_argument naming the field and its range
 void validate(const amr_setup& setup);
 
 /// Returns the names of the conserved or primitive fields, such as "density" and "momentum_x".

@@ -27,7 +27,8 @@ struct customary_values {
   double gradient_floor;  ///< of the gradient criterion
 };
 
-/// The entries have the order of amr_problem. The threshold of kelvin_helmholtz is above the
+/// The entries have the order of amr_problem; customize() sets what else a problem has. The
+/// threshold of kelvin_helmholtz is above the
 /// initial jumps, so that only the rolls get the finest blocks.
 constexpr customary_values customary[] = {
     {boundary::outflow, 0.2, 1.4, 0.4, 0.02, 1e-10},
@@ -36,14 +37,83 @@ constexpr customary_values customary[] = {
     {boundary::periodic, 0, 5.0 / 3, 0.8, detail::amr::wave_amplitude * 0.1, 1e-10},
     {boundary::periodic, 0, 1.4, 0.8, 0.02, 0.5},
     {boundary::reflecting, 0, 1.4, 0.8, 0.05, 0.5},
+    {boundary::prescribed, 0.2, 1.4, 0.4, 0.05, 1e-10},
+    {boundary::reflecting, 2, 5.0 / 3, 0.4, 0.1, 1e-10},
+    {boundary::periodic, 12.75, 1.4, 0.8, 0.05, 1e-10},
+    {boundary::reflecting, 0.1, 1.4, 0.4, 0.005, 0.5},
+    {boundary::outflow, 1, 1.4, 0.4, 0.05, 1e-10},
 };
 
 void check_dimensions(int dimensions) {
   require(dimensions == 2 || dimensions == 3, "amr_setup.dimensions", dimensions, "2 or 3");
 }
 
+/// \throws std::invalid_argument if the problem does not have so many dimensions
+void check_dimensions(amr_problem problem, int dimensions) {
+  check_dimensions(dimensions);
+  const bool is_flat = problem == amr_problem::double_mach || problem == amr_problem::dam_break;
+  require(dimensions == 2 || !is_flat, "amr_setup.dimensions", dimensions,
+          "2 for " + std::string(to_string(problem)));
+}
+
 void check_in_range(const std::string& field, double value) {
   require(value >= 0 && value <= 1e30, "amr_setup." + field, value, "in [0, 1e30]");
+}
+
+/// Checks a region of a setup. \throws std::invalid_argument naming the field and its range
+void check_region(const amr_region& region, std::size_t number, int dimensions) {
+  const std::string field = "amr_setup.regions[" + std::to_string(number) + "].";
+  check_enumerator(region.shape, field + "shape");
+  require(number > 0 || region.shape == amr_shape::everywhere, field + "shape",
+          to_string(region.shape), "everywhere, because the state must be given at all points");
+  // Within 1e18, whose square float can represent.
+  const auto check = [&](double value, double least, const std::string& name,
+                         const std::string& range) {
+    require(value >= least && value <= 1e18, field + name, value, range);
+  };
+  const auto check_all = [&](const std::array<double, 3>& values, const std::string& name) {
+    for (std::size_t axis = 0; axis < std::size_t(dimensions); ++axis) {
+      check(values[axis], -1e18, name + "[" + std::to_string(axis) + "]", "in [-1e18, 1e18]");
+    }
+  };
+  check_all(region.point, "point");
+  check_all(region.velocity, "velocity");
+  check(region.density, 1e-12, "density", "in [1e-12, 1e18]");
+  check(region.pressure, 1e-12, "pressure", "in [1e-12, 1e18]");
+  if (region.shape == amr_shape::ball) check(region.radius, 1e-18, "radius", "in [1e-18, 1e18]");
+  if (region.shape == amr_shape::box) check_all(region.upper, "upper");
+  if (region.shape == amr_shape::half_space) check_all(region.normal, "normal");
+  double squares = 0;
+  for (std::size_t axis = 0; axis < std::size_t(dimensions); ++axis) {
+    squares += region.normal[axis] * region.normal[axis];
+    require(region.shape != amr_shape::box || region.upper[axis] > region.point[axis],
+            field + "upper[" + std::to_string(axis) + "]", region.upper[axis], "above point");
+  }
+  require(region.shape != amr_shape::half_space || squares > 0, field + "normal", "0",
+          "a vector that is not 0");
+}
+
+/// Checks what only some problems have. \throws std::invalid_argument naming the field
+void check_forces(const amr_setup& setup) {
+  const bool has_regions = setup.problem == amr_problem::regions;
+  const std::size_t count = setup.regions.size();
+  require(has_regions || count == 0, "amr_setup.regions", count,
+          "0, except for the problem regions");
+  require(!has_regions || (count >= 1 && count <= 12), "amr_setup.regions", count, "in [1, 12]");
+  for (std::size_t i = 0; i < count; ++i) check_region(setup.regions[i], i, setup.dimensions);
+  const bool has_sides =
+      has_regions || setup.problem == amr_problem::double_mach || setup.problem == amr_problem::noh;
+  for (std::size_t axis = 0; axis < std::size_t(setup.dimensions); ++axis) {
+    const std::string index = "[" + std::to_string(axis) + "]";
+    for (const boundary side : setup.options.mesh.sides[axis]) {
+      require(has_sides || side != boundary::prescribed, "amr_options.mesh.sides" + index,
+              "prescribed", "another one for the problem " + std::string(to_string(setup.problem)));
+    }
+    const double pull = setup.gravity[axis];
+    require(std::fabs(pull) <= 1e18, "amr_setup.gravity" + index, pull, "in [-1e18, 1e18]");
+    require(pull == 0 || detail::amr::is_gas(setup.problem), "amr_setup.gravity" + index, pull,
+            "0 for the problem " + std::string(to_string(setup.problem)));
+  }
 }
 
 /// The members of a run_view that fill_from_initial_state uses, for the cells of a snapshot.
@@ -140,6 +210,39 @@ std::unique_ptr<detail::facade::amr_on_backend> make_on(const amr_setup& setup,
   });
 }
 
+/// Sets the domain, the sides and the gravity of the problems that need more than customary_values.
+void customize(amr_setup& setup) {
+  auto& mesh = setup.options.mesh;
+  const auto vertical = std::size_t(setup.dimensions) - 1;
+  const auto scale_roots = [&](std::size_t axis, unsigned factor) { mesh.roots[axis] *= factor; };
+  switch (setup.problem) {
+    case amr_problem::sedov:
+      mesh.lower = {-1.2, -1.2, -1.2};
+      mesh.upper = {1.2, 1.2, 1.2};
+      setup.criterion_variable = setup.dimensions + 1;  // pressure
+      break;
+    case amr_problem::double_mach:
+      mesh.upper = {4, 1, 1};
+      mesh.sides[0][1] = boundary::outflow;
+      scale_roots(0, 4);
+      break;
+    case amr_problem::noh:
+      for (auto& sides : mesh.sides) sides[1] = boundary::prescribed;
+      break;
+    case amr_problem::rayleigh_taylor:
+      mesh.lower = {-0.25, -0.25, -0.25};
+      mesh.upper = {0.25, 0.25, 0.25};
+      mesh.lower[vertical] = -0.75;
+      mesh.upper[vertical] = 0.75;
+      mesh.sides[vertical] = {boundary::reflecting, boundary::reflecting};
+      scale_roots(vertical, 3);
+      setup.gravity[vertical] = -0.1;
+      break;
+    case amr_problem::regions: setup.regions.emplace_back(); break;
+    default: break;
+  }
+}
+
 /// Creates the run, and returns the reason for its backend.
 std::string make_run(const amr_setup& setup, const amr_state* state, const environment& env,
                      std::unique_ptr<detail::facade::amr_on_backend>& run) {
@@ -168,7 +271,7 @@ std::vector<double> detail::facade::change_since_start(const mesh_snapshot& mesh
 
 amr_setup recommended_setup(amr_problem problem, int dimensions, amr_criterion criterion) {
   check_enumerator(problem, "amr_setup.problem");
-  check_dimensions(dimensions);
+  check_dimensions(problem, dimensions);
   const customary_values& custom = customary[static_cast<std::size_t>(problem)];
   amr_setup setup;
   setup.problem = problem;
@@ -186,20 +289,16 @@ amr_setup recommended_setup(amr_problem problem, int dimensions, amr_criterion c
   setup.gradient_floor = custom.gradient_floor;
   setup.gamma = custom.gamma;
   setup.end_time = custom.end_time > 0 ? custom.end_time : return_time(setup);
-  if (problem == amr_problem::sedov) {
-    setup.options.mesh.lower = {-1.2, -1.2, -1.2};
-    setup.options.mesh.upper = {1.2, 1.2, 1.2};
-    setup.criterion_variable = dimensions + 1;  // pressure
-  }
+  customize(setup);
   return setup;
 }
 
 void validate(const amr_setup& setup) {
   check_enumerator(setup.problem, "amr_setup.problem");
-  check_dimensions(setup.dimensions);
+  check_dimensions(setup.problem, setup.dimensions);
   check_enumerator(setup.precision, "amr_setup.precision");
   check_enumerator(setup.criterion, "amr_setup.criterion");
-  const int variables = detail::amr::is_gas(setup.problem) ? setup.dimensions + 2 : 1;
+  const int variables = detail::amr::is_scalar(setup.problem) ? 1 : setup.dimensions + 2;
   require(setup.criterion_variable >= 0 && setup.criterion_variable < variables,
           "amr_setup.criterion_variable", setup.criterion_variable,
           "in [0, " + std::to_string(variables - 1) + "]");
@@ -213,6 +312,7 @@ void validate(const amr_setup& setup) {
   require(setup.gamma - 1 >= least && setup.gamma <= 1e6, "amr_setup.gamma", setup.gamma,
           std::string("in [1 + ") + (in_float ? "1e-5" : "1e-12") + ", 1e6]");
   validate(setup.options, setup.dimensions);
+  check_forces(setup);
   const int cells = setup.dimensions == 2 ? 16 : 8;
   if (in_float) {
     detail::amr::validate_cells<float>(setup.options.mesh, setup.dimensions, cells);
@@ -222,7 +322,10 @@ void validate(const amr_setup& setup) {
 }
 
 std::vector<std::string> field_names(const amr_setup& setup, amr_fields kind) {
-  if (!detail::amr::is_gas(setup.problem)) return {"concentration"};
+  if (detail::amr::is_scalar(setup.problem)) return {"concentration"};
+  if (setup.problem == amr_problem::dam_break) {
+    return {"elevation", "momentum_x", "momentum_y", "tracer"};
+  }
   std::vector<std::string> names{"density"};
   for (int axis = 0; axis < setup.dimensions; ++axis) {
     const char* const what = kind == amr_fields::primitive ? "velocity_" : "momentum_";

@@ -8,8 +8,16 @@
 #include <ramify/amr.hpp>
 #include <ramify/amr/physics/advection.cuh>
 #include <ramify/amr/physics/criteria.cuh>
+#include <ramify/amr/physics/dam_break.cuh>
+#include <ramify/amr/physics/double_mach.cuh>
 #include <ramify/amr/physics/euler.cuh>
+#include <ramify/amr/physics/extensions.cuh>
+#include <ramify/amr/physics/noh.cuh>
 #include <ramify/amr/physics/problems.cuh>
+#include <ramify/amr/physics/rayleigh_taylor.cuh>
+#include <ramify/amr/physics/regions.cuh>
+#include <ramify/amr/physics/shallow_water.cuh>
+#include <type_traits>
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
@@ -21,6 +29,32 @@ inline constexpr double wave_crests = 1;
 /// Returns the period of reversing_vortex; in 2D the shorter of the two customary ones.
 [[nodiscard]] inline double vortex_period(int dimensions) { return dimensions == 2 ? 2 : 3; }
 
+/// double_mach, which has two dimensions. In three, where validate() refuses the problem, another
+/// type stands in its place.
+template <class Real, int dim>
+using double_mach_in = std::conditional_t<dim == 2, double_mach<Real>, noh<Real, dim>>;
+
+/// Returns the regions of a setup.
+template <class Real, int dim>
+[[nodiscard]] regions<Real, dim, dim + 2> regions_of(const amr_setup& setup) {
+  using region_type = region<Real, dim, dim + 2>;
+  regions<Real, dim, dim + 2> all;
+  for (const amr_region& from : setup.regions) {
+    region_type& to = all.parts[all.count++];
+    to.shape = static_cast<typename region_type::kind>(from.shape);
+    to.values[0] = static_cast<Real>(from.density);
+    to.values[dim + 1] = static_cast<Real>(from.pressure);
+    for (std::size_t axis = 0; axis < dim; ++axis) {
+      const bool is_box = from.shape == amr_shape::box;
+      to.values[1 + int(axis)] = static_cast<Real>(from.velocity[axis]);
+      to.point[axis] = static_cast<Real>(from.point[axis]);
+      to.extent[axis] = static_cast<Real>(is_box ? from.upper[axis] : from.normal[axis]);
+    }
+    if (from.shape == amr_shape::ball) to.extent[0] = static_cast<Real>(from.radius);
+  }
+  return all;
+}
+
 /// The initial state of a gas.
 template <class Real, int dim>
 struct initial_gas {
@@ -29,8 +63,13 @@ struct initial_gas {
   sedov<Real, dim> blast;
   kelvin_helmholtz<Real, dim> shear_layer;
   linear_wave<Real, dim> wave;
+  double_mach_in<Real, dim> reflection;
+  noh<Real, dim> fall;
+  rayleigh_taylor<Real, dim> layers;
+  regions<Real, dim, dim + 2> parts;
 
-  explicit initial_gas(const amr_setup& setup) : problem(setup.problem) {
+  explicit initial_gas(const amr_setup& setup)
+      : problem(setup.problem), parts(regions_of<Real, dim>(setup)) {
     for (std::size_t axis = 0; axis < dim; ++axis) {
       const double middle = 0.5 * (setup.options.mesh.lower[axis] + setup.options.mesh.upper[axis]);
       blast.center[axis] = static_cast<Real>(middle);
@@ -40,29 +79,74 @@ struct initial_gas {
     wave.amplitude = Real(wave_amplitude);
     wave.gamma = static_cast<Real>(setup.gamma);
     wave.pressure = static_cast<Real>(1 / setup.gamma);
+    layers.acceleration = static_cast<Real>(setup.gravity[dim - 1]);
   }
 
   [[nodiscard]] __host__ __device__ state<Real, dim + 2> operator()(
       const Real (&where)[dim]) const {
-    switch (problem) {
-      case amr_problem::sod: return tube(where);
-      case amr_problem::sedov: return blast(where);
-      case amr_problem::linear_wave: return wave(where);
-      default: return shear_layer(where);
-    }
+    return of_problem([&](const auto& initial) { return initial(where); });
   }
 
   template <class Physics>
   [[nodiscard]] __device__ state<Real, dim + 2> average(const Physics& physics,
                                                         const initial_cell<Real, dim>& cell) const {
+    return of_problem([&](const auto& initial) { return average_of(initial, physics, cell); });
+  }
+
+ private:
+  /// Returns use(initial state of the problem).
+  template <class Use>
+  [[nodiscard]] __host__ __device__ auto of_problem(Use use) const {
     switch (problem) {
-      case amr_problem::sod: return tube.average(physics, cell);
-      case amr_problem::sedov: return blast.average(physics, cell);
-      case amr_problem::linear_wave: return wave.average(physics, cell);
-      default: return shear_layer.average(physics, cell);
+      case amr_problem::sod: return use(tube);
+      case amr_problem::sedov: return use(blast);
+      case amr_problem::linear_wave: return use(wave);
+      case amr_problem::double_mach: return use(reflection);
+      case amr_problem::noh: return use(fall);
+      case amr_problem::rayleigh_taylor: return use(layers);
+      case amr_problem::regions: return use(parts);
+      default: return use(shear_layer);
     }
   }
 };
+
+/// The condition of sides that are boundary::prescribed, for the problems that have one.
+template <class Real, int dim>
+struct sides_of_gas {
+  amr_problem problem{};
+  double_mach_in<Real, dim> reflection;
+  noh<Real, dim> fall;
+  regions<Real, dim, dim + 2> parts;
+
+  template <class Physics>
+  [[nodiscard]] __host__ __device__ state<Real, dim + 2> operator()(
+      const Physics& physics, const state<Real, dim + 2>& inside, int axis, int side,
+      const Real (&where)[dim], Real time) const {
+    if (problem == amr_problem::double_mach) {
+      return reflection(physics, inside, axis, side, where, time);
+    }
+    if (problem == amr_problem::noh) return fall(physics, inside, axis, side, where, time);
+    return parts(physics, inside, axis, side, where, time);
+  }
+};
+
+/// A gas with prescribed sides or gravity. Without them the problems use euler alone, which costs
+/// less.
+template <class Real, int dim>
+using forced_gas = with_source<with_boundary<euler<Real, dim>, sides_of_gas<Real, dim>>,
+                               uniform_gravity<Real, dim>>;
+
+/// Returns whether the problem needs a forced_gas.
+template <int dim>
+[[nodiscard]] bool is_forced(const amr_setup& setup) {
+  for (std::size_t axis = 0; axis < dim; ++axis) {
+    if (setup.gravity[axis] != 0) return true;
+    for (const boundary side : setup.options.mesh.sides[axis]) {
+      if (side == boundary::prescribed) return true;
+    }
+  }
+  return false;
+}
 
 /// The initial state of a concentration.
 template <class Real, int dim>
@@ -132,20 +216,44 @@ struct selected_criterion {
   }
 };
 
-/// Returns whether the problem is solved with euler; the others are solved with advection.
+/// Returns whether the problem is one of a concentration, which advection solves.
+[[nodiscard]] inline bool is_scalar(amr_problem problem) {
+  return problem == amr_problem::advect_gaussian || problem == amr_problem::vortex_in_box;
+}
+/// Returns whether the problem is one of a gas, which euler or forced_gas solves.
 [[nodiscard]] inline bool is_gas(amr_problem problem) {
-  return problem != amr_problem::advect_gaussian && problem != amr_problem::vortex_in_box;
+  return !is_scalar(problem) && problem != amr_problem::dam_break;
+}
+
+/// Returns `use(physics, initial_state)` for a problem of a gas.
+template <class Real, int dim, class Use>
+auto with_gas(const amr_setup& setup, Use use) {
+  const auto gamma = static_cast<Real>(setup.gamma);
+  if (!is_forced<dim>(setup)) {
+    euler<Real, dim> gas;
+    gas.gamma = gamma;
+    return use(gas, initial_gas<Real, dim>(setup));
+  }
+  forced_gas<Real, dim> gas;
+  gas.gamma = gamma;
+  gas.condition.problem = setup.problem;
+  gas.condition.parts = regions_of<Real, dim>(setup);
+  for (std::size_t axis = 0; axis < dim; ++axis) {
+    gas.added.acceleration[axis] = static_cast<Real>(setup.gravity[axis]);
+  }
+  return use(gas, initial_gas<Real, dim>(setup));
 }
 
 /// Returns `use(physics, initial_state)` for the problem of the options, which must have `dim`
 /// dimensions.
 template <class Real, int dim, class Use>
 auto with_problem(const amr_setup& setup, Use use) {
-  if (is_gas(setup.problem)) {
-    euler<Real, dim> gas;
-    gas.gamma = static_cast<Real>(setup.gamma);
-    return use(gas, initial_gas<Real, dim>(setup));
+  if constexpr (dim == 2) {
+    if (setup.problem == amr_problem::dam_break) {
+      return use(shallow_water<Real>{}, dam_break<Real>{});
+    }
   }
+  if (is_gas(setup.problem)) return with_gas<Real, dim>(setup, use);
   scalar_flow<Real, dim> flow;
   flow.is_vortex = setup.problem == amr_problem::vortex_in_box;
   for (Real& component : flow.wind.velocity) component = Real(1);

@@ -7,6 +7,7 @@
 #include <ramify/distributed_amr.hpp>
 #include <ramify/distributed_amr/settings.hpp>
 #include <string>
+#include <vector>
 
 #include "amr/problem_values.hpp"
 #include "distributed_amr/on_backend.hpp"
@@ -25,10 +26,25 @@ run_pointer make_on(communicator& ranks, const amr_setup& setup, const amr_state
   });
 }
 
+void add_regions(shared_settings& settings, const std::vector<amr_region>& regions) {
+  settings.add("amr_setup.regions", regions.size());
+  for (const amr_region& region : regions) {
+    // This does not compile without a field.
+    const auto& [shape, point, upper, radius, normal, density, velocity, pressure] = region;
+    settings.add("amr_setup.regions: a shape", shape);
+    for (const auto* triple : {&point, &upper, &normal, &velocity}) {
+      for (const double value : *triple) settings.add("amr_setup.regions: a coordinate", value);
+    }
+    settings.add("amr_setup.regions: a radius", radius);
+    settings.add("amr_setup.regions: a density", density);
+    settings.add("amr_setup.regions: a pressure", pressure);
+  }
+}
+
 shared_settings settings_of(const amr_setup& setup, const environment& env, bool continues) {
   // This does not compile without a field.
   const auto& [problem, dimensions, precision, criterion, criterion_variable, gradient_floor,
-               loehner_filter, gamma, end_time, options] = setup;
+               loehner_filter, gamma, gravity, regions, end_time, options] = setup;
   shared_settings settings("distributed_amr_simulation");
   settings.add("amr_setup.problem", problem);
   settings.add("amr_setup.dimensions", dimensions);
@@ -38,6 +54,8 @@ shared_settings settings_of(const amr_setup& setup, const environment& env, bool
   settings.add("amr_setup.gradient_floor", gradient_floor);
   settings.add("amr_setup.loehner_filter", loehner_filter);
   settings.add("amr_setup.gamma", gamma);
+  for (const double pull : gravity) settings.add("amr_setup.gravity", pull);
+  add_regions(settings, regions);
   settings.add("amr_setup.end_time", end_time);
   settings.add("distributed_amr_simulation: whether it continues from a state", continues);
   detail::amr::add_fields(settings, options, dimensions == 3 ? 3 : 2);
