@@ -14,7 +14,9 @@
 #include <cstdio>
 #include <exception>
 #include <mutex>
+#include <string>
 #include <thread>
+#include <utility>
 
 namespace common {
 
@@ -28,7 +30,7 @@ class progress_bar {
   /// Creates a bar for `total` items. `unit` names the items in the rate; without it no rate is
   /// printed.
   progress_bar(std::uint64_t total, const char* unit, bool quiet)
-      : progress_bar(nullptr, total, unit, quiet) {}
+      : progress_bar("", total, unit, quiet) {}
   /// Creates a display of the time that `work` takes: "sorting, 12 s".
   progress_bar(const char* work, bool quiet) : progress_bar(work, 0, nullptr, quiet) {}
 
@@ -51,6 +53,12 @@ class progress_bar {
     done_ = done;
   }
 
+  /// Sets what a display of the time shows, such as "search 3 of 16".
+  void set_work(std::string work) {
+    const std::lock_guard lock(mutex_);
+    work_ = std::move(work);
+  }
+
   /// Removes the bar for half a second, so that the caller can print a line.
   void clear() {
     const std::lock_guard lock(mutex_);
@@ -60,7 +68,7 @@ class progress_bar {
 
  private:
   progress_bar(const char* work, std::uint64_t total, const char* unit, bool quiet)
-      : work_(work), total_(total), unit_(unit) {
+      : total_(total), unit_(unit), work_(work) {
     if (quiet || ::isatty(STDERR_FILENO) != 1) return;
     try {
       start_thread();
@@ -84,8 +92,8 @@ class progress_bar {
   /// It allocates nothing: an exception in the thread would end the program.
   void draw() {
     const double seconds = std::chrono::duration<double>(clock::now() - begin_).count();
-    if (work_ != nullptr) {
-      std::fprintf(stderr, "\r%s, %.0f s \033[K", work_, seconds);
+    if (!work_.empty()) {
+      std::fprintf(stderr, "\r%s, %.0f s \033[K", work_.c_str(), seconds);
     } else {
       constexpr std::size_t width = 40;
       std::array<char, width + 1> bar{};
@@ -108,12 +116,12 @@ class progress_bar {
     drawn_ = false;
   }
 
-  const char* work_;
   std::uint64_t total_;
   const char* unit_;
   clock::time_point begin_ = clock::now();
 
   std::mutex mutex_;  // protects what follows
+  std::string work_;  // of a display of the time
   std::condition_variable wake_;
   std::uint64_t done_ = 0;
   clock::time_point next_ = begin_ + std::chrono::seconds(1);

@@ -78,6 +78,13 @@ nlohmann::ordered_json to_json(const ramify::run_report& r) {
   nlohmann::ordered_json json{
       {"backend", ramify::to_string(r.ran_on)},
       {"backend_reason", r.backend_reason},
+  };
+  if (r.ran_on == ramify::backend::cuda) {
+    const ramify::gpu_identity device = ramify::gpu_and_driver();
+    json["gpu"] = device.gpu;
+    json["driver"] = device.driver;
+  }
+  json.update(nlohmann::ordered_json{
       {"route", ramify::to_string(r.taken)},
       {"route_reason", r.route_reason},
       {"looped_by", ramify::to_string(r.looped_by)},
@@ -94,7 +101,7 @@ nlohmann::ordered_json to_json(const ramify::run_report& r) {
       {"work_ms", r.work_ms},
       {"copy_out_ms", r.copy_out_ms},
       {"total_ms", r.total_ms},
-  };
+  });
   if (const auto costs = launch_costs_of(r)) json["launch_costs"] = to_json(*costs);
   return json;
 }

@@ -247,15 +247,18 @@ common::bezier_shapes read(const options& o) {
   return shapes;
 }
 
-results tessellate(const common::bezier_shapes& shapes, const options& o) {
+results tessellate(const common::bezier_shapes& shapes, const options& o,
+                   common::progress_bar& progress) {
   results r;
   if (shapes.kind == shape_kind::curves) {
     r.lines = ramify::tessellate_curves(shapes.curves, o.tessellation, o.env);
     r.report = r.lines.report;
+    if (o.compare) progress.set_work("measuring the distance");
     if (o.compare) r.compared = compare(shapes, r.lines);
   } else {
     r.mesh = ramify::tessellate_patches(shapes.patches, o.tessellation, o.env);
     r.report = r.mesh.report;
+    if (o.compare) progress.set_work("measuring the distance");
     if (o.compare) r.compared = compare(shapes, r.mesh);
   }
   return r;
@@ -263,11 +266,12 @@ results tessellate(const common::bezier_shapes& shapes, const options& o) {
 
 void run(options o) {
   check(o);
-  common::progress_bar progress("tessellating", o.quiet);
+  common::progress_bar progress("reading the shapes", o.quiet);
   const common::bezier_shapes shapes = read(o);
+  progress.set_work("tessellating");
   ramify::launch_trace trace;
   if (!o.trace.empty()) o.env.trace = &trace;
-  const results r = tessellate(shapes, o);
+  const results r = tessellate(shapes, o, progress);
   const std::string fault = fault_of(r, o);
   progress.clear();
   if (!o.output.empty() && fault.empty()) {

@@ -267,4 +267,18 @@ BOOST_AUTO_TEST_CASE(the_facade_returns_costs_or_throws) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(the_facade_names_the_gpu_and_its_driver_or_throws) {
+  try {
+    const ramify::gpu_identity device = ramify::gpu_and_driver();
+#if RAMIFY_ON_CUDA
+    BOOST_TEST(device.gpu == current_launch_costs_origin().gpu);
+#endif
+    BOOST_TEST(!device.gpu.empty());
+    BOOST_TEST(device.driver.find('.') != device.driver.npos);  // a version such as 550.54.15
+  } catch (const ramify::unavailable& e) {
+    BOOST_TEST(RAMIFY_ON_CUDA == 0);  // this machine may have no GPU
+    BOOST_TEST(std::string(e.what()).find("the cuda backend cannot run") == 0u);
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -4,9 +4,9 @@
 /// \file
 /// The choice of the backend for a call of the compiled facade.
 
+#include <ramify/launch_costs.hpp>
 #include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/error.hpp>
-#include <ramify/runtime/launch_costs.hpp>
 #include <ramify/runtime/report.hpp>
 #include <string>
 #include <type_traits>
@@ -28,6 +28,10 @@ struct cuda_device {
 /// Returns the launch costs of the current device, which must be usable.
 /// \throws unavailable; cuda_error
 [[nodiscard]] launch_costs launch_costs_on_cuda();
+
+/// Returns the name of the current device, which must be usable, and of its driver.
+/// \throws cuda_error
+[[nodiscard]] gpu_identity gpu_on_cuda();
 
 /// A backend and the reason for it.
 struct backend_choice {

@@ -57,4 +57,9 @@ launch_costs launch_costs_on_cuda() {
   return *known.costs;
 }
 
+gpu_identity gpu_on_cuda() {
+  const auto origin = detail::runtime::current_launch_costs_origin();
+  return {origin.gpu, origin.driver};
+}
+
 }  // namespace ramify::detail::facade
