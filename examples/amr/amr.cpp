@@ -87,6 +87,7 @@ common::amr_summary simulate(const common::amr_command_line& o, const common::st
     common::check_own_names(now.settings, o.files);
     common::check_own_files(now.settings, from ? from->frames_written : 0);
     if (!o.checkpoint.empty()) common::check_for_checkpoint(now.settings);
+    common::check_kept_names(o.checkpoint, o.keep, o.files);
     if (!o.plotfile.empty()) common::check_plotfile_folder(o.plotfile, now.settings, o.files);
   }
   // 2. Start.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string_view>
 
 #include "common/cli.hpp"
@@ -25,11 +26,58 @@ bool parse_blocks(const std::string& word, std::vector<unsigned>& blocks) {
   }
 }
 
+/// Returns a callback for an option with one to three values between commas. `read(word)` returns
+/// a value, or none if the word is not `what`.
+template <class T, class Read>
+CLI::callback_t list_of(const std::string& name, std::optional<std::vector<T>>& target,
+                        const std::string& what, Read read) {
+  return [=, &target](const CLI::results_t& words) {
+    std::vector<T>& values = target.emplace();
+    std::string_view rest = words.at(0);
+    for (;;) {
+      const auto end = std::min(rest.find(','), rest.size());
+      const std::optional<T> value = read(trimmed(rest.substr(0, end)));
+      if (!value || values.size() == 3) {
+        throw CLI::ValidationError(
+            name, in_quotes(words.at(0)) + " is not one to three of " + what + ", with commas");
+      }
+      values.push_back(*value);
+      if (end == rest.size()) return true;
+      rest.remove_prefix(end + 1);
+    }
+  };
+}
+
+/// Adds an option with a number for each axis.
+CLI::Option* add_numbers(CLI::App& app, const std::string& name,
+                         std::optional<std::vector<double>>& target, const std::string& about) {
+  return app
+      .add_option(name,
+                  list_of(name, target, "numbers within 1e90",
+                          [](std::string_view word) -> std::optional<double> {
+                            double value = 0;
+                            const bool is_good = parse_number(word, value) == number_error::none &&
+                                                 std::abs(value) <= 1e90;
+                            return is_good ? std::optional(value) : std::nullopt;
+                          }),
+                  about)
+      ->type_name("X,Y");
+}
+
+/// Adds an option with the condition of a side for each axis.
+void add_sides(CLI::App& app, const std::string& name,
+               std::optional<std::vector<ramify::boundary>>& target, const std::string& about) {
+  app.add_option(name, list_of(name, target, "periodic, outflow, reflecting or inflow", parse_side),
+                 about)
+      ->type_name("S,S");
+}
+
 void declare_problem(CLI::App& app, amr_command_line& o) {
   const char* const flow = "Problem";
   app.add_option("--problem", parsed_by(ramify::parse_amr_problem, o.problem),
-                 "kelvin-helmholtz (the default), sod, sedov, linear-wave, advect-gaussian or "
-                 "vortex-in-box")
+                 "kelvin-helmholtz (the default), sod, sedov, linear-wave, advect-gaussian, "
+                 "vortex-in-box, double-mach, noh, rayleigh-taylor, dam-break, or regions of "
+                 "--input")
       ->group(flow);
   app.add_option("--dim", o.dim, "Dimensions: 2 (the default) or 3")
       ->transform(whole_number(2, 3))
@@ -37,6 +85,16 @@ void declare_problem(CLI::App& app, amr_command_line& o) {
   app.add_option("--t-end", o.t_end, "End time; default: the customary one of the problem")
       ->check(number_in(1e-30, 1e30))
       ->group(flow);
+  app.option_defaults()->group(flow);
+  add_numbers(app, "--prob-lo", o.prob_lo, "The lower corner of the domain");
+  add_numbers(app, "--prob-hi", o.prob_hi, "The upper corner of the domain");
+  add_sides(app, "--lo-bc", o.lo_bc,
+            "The lower sides: periodic, outflow, reflecting, or inflow: the state of the problem");
+  add_sides(app, "--hi-bc", o.hi_bc, "The upper sides");
+  app.add_option("--gamma", o.gamma, "Ratio of the specific heats of the gas")
+      ->check(number_in(1, 1e6))
+      ->group(flow);
+  add_numbers(app, "--gravity", o.gravity, "Gravity on the gas along each axis");
 }
 
 void declare_mesh(CLI::App& app, amr_command_line& o) {
@@ -113,6 +171,33 @@ void declare_output(CLI::App& app, amr_command_line& o) {
       ->transform(whole_number(1))
       ->group(output);
   app.option_defaults()->group(output);
+  add_numbers(app, "--range", o.range,
+              "The least and the greatest value of the colors; default: those of each picture")
+      ->type_name("LO,HI");
+  app.add_option("--units",
+                 list_of<std::string>(
+                     "--units", o.units, "texts",
+                     [](std::string_view word) { return std::optional(std::string(word)); }),
+                 "The units of the field and of the time in the pictures, such as g/cm^3,s")
+      ->type_name("U,U");
+  app.add_flag("--float32", o.float32, "The fields of the meshes are floats, not doubles");
+  const auto add_tables = [&](const char* name, std::optional<std::vector<std::string>>& to,
+                              const char* type, const char* about) {
+    const auto take = [&to](const CLI::results_t& texts) {
+      to = texts;
+      return true;
+    };
+    app.add_option(name, CLI::callback_t(take), about)
+        ->type_name(type)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  };
+  add_tables("--slice", o.slices, "x=P",
+             "With each mesh, the cells in a plane as CSV. Can be given several times");
+  add_tables("--line", o.lines, "X,Y:X,Y",
+             "With each mesh, the cells along a line as CSV. Can be given several times");
+  add_tables("--probe", o.probes, "X,Y",
+             "With each row of the history, the values at a point, to probes.csv. Can be given "
+             "several times");
   const auto file = [](const std::string& name) -> std::string {
     return name == "-" ? "a checkpoint must be a file; - is not supported" : "";
   };
@@ -122,6 +207,12 @@ void declare_output(CLI::App& app, amr_command_line& o) {
   checkpoint->check(file);
   app.add_option("--checkpoint-every", o.checkpoint_every, "Steps between checkpoints")
       ->transform(whole_number(1))
+      ->capture_default_str()
+      ->needs(checkpoint)
+      ->group(output);
+  app.add_option("--keep", o.keep,
+                 "Number of checkpoints: the earlier ones are FILE.1, FILE.2, ...")
+      ->transform(whole_number(1, 1000))
       ->capture_default_str()
       ->needs(checkpoint)
       ->group(output);
@@ -147,6 +238,7 @@ void declare(CLI::App& app, amr_command_line& o) {
   declare_mesh(app, o);
   declare_method(app, o);
   declare_output(app, o);
+  o.parameters = parameter_file::add(app, o.files);
 }
 
 namespace {
@@ -154,26 +246,40 @@ namespace {
 /// Copies an option's value if it is given.
 template <class T, class U>
 void apply(const std::optional<T>& given, U& value) {
-  if (given) value = static_cast<U>(*given);
+  if (given) value = U(*given);
+}
+
+/// Calls `set(axis, value)` for each axis if values are given: one for all axes, or one for each.
+template <class T, class Set>
+void apply(const std::optional<std::vector<T>>& given, const std::string& name, int dimensions,
+           Set set) {
+  if (!given) return;
+  const std::vector<T>& values = *given;
+  if (values.size() != 1 && values.size() != std::size_t(dimensions)) {
+    throw std::invalid_argument(name + " has " + std::to_string(values.size()) + " values for " +
+                                std::to_string(dimensions) + " dimensions");
+  }
+  for (std::size_t axis = 0; axis < std::size_t(dimensions); ++axis) {
+    set(axis, values[values.size() == 1 ? 0 : axis]);
+  }
 }
 
 void apply(const amr_command_line& o, amr_settings& s) {
   ramify::amr_setup& flow = s.flow;
   auto& [mesh, regrid, step] = flow.options;
-  if (o.blocks) {
-    const std::vector<unsigned>& blocks = *o.blocks;
-    if (blocks.size() != 1 && blocks.size() != std::size_t(flow.dimensions)) {
-      throw std::invalid_argument("--blocks has " + std::to_string(blocks.size()) +
-                                  " numbers for " + std::to_string(flow.dimensions) +
-                                  " dimensions");
-    }
-    double all = 1;
-    for (std::size_t axis = 0; axis < std::size_t(flow.dimensions); ++axis) {
-      mesh.roots[axis] = blocks[blocks.size() == 1 ? 0 : axis];
-      all *= mesh.roots[axis];
-    }
-    if (all > 1e7) throw std::invalid_argument("--blocks has more than 10^7 blocks in all");
-  }
+  apply(o.blocks, "--blocks", flow.dimensions,
+        [&](std::size_t axis, unsigned value) { mesh.roots[axis] = value; });
+  apply(o.prob_lo, "--prob-lo", flow.dimensions,
+        [&](std::size_t axis, double value) { mesh.lower[axis] = value; });
+  apply(o.prob_hi, "--prob-hi", flow.dimensions,
+        [&](std::size_t axis, double value) { mesh.upper[axis] = value; });
+  apply(o.lo_bc, "--lo-bc", flow.dimensions,
+        [&](std::size_t axis, ramify::boundary value) { mesh.sides[axis][0] = value; });
+  apply(o.hi_bc, "--hi-bc", flow.dimensions,
+        [&](std::size_t axis, ramify::boundary value) { mesh.sides[axis][1] = value; });
+  apply(o.gravity, "--gravity", flow.dimensions,
+        [&](std::size_t axis, double value) { flow.gravity[axis] = value; });
+  apply(o.gamma, flow.gamma);
   apply(o.max_level, mesh.max_level);
   apply(o.max_blocks, mesh.max_blocks);
   apply(o.balance, mesh.balance);
@@ -192,30 +298,48 @@ void apply(const amr_command_line& o, amr_settings& s) {
   apply(o.field, s.field);
   s.env = o.env;
   apply(o.output_dir, s.output_dir);
+  apply(o.slices, s.slices);
+  apply(o.lines, s.lines);
+  apply(o.probes, s.probes);
+  if (o.float32) s.float32 = true;
+  if (o.range && o.range->size() != 2) throw std::invalid_argument("--range needs two numbers");
+  if (o.units && o.units->size() != 2) {
+    throw std::invalid_argument("--units needs two units, of the field and of the time");
+  }
+  if (o.units) s.units = {o.units->front(), o.units->back()};
+  if (o.range) s.range = {o.range->front(), o.range->back()};
   validate(s);
 }
 
-}  // namespace
-
-amr_settings settings_of(const amr_command_line& o) {
+/// Implements settings_of() for a new run.
+amr_settings new_settings(const amr_command_line& o) {
   amr_settings s;
-  const auto problem = o.problem.value_or(ramify::amr_problem::kelvin_helmholtz);
-  s.flow = recommended_setup(problem, o.dim.value_or(2),
-                             o.criterion.value_or(ramify::amr_criterion::gradient));
+  const int dimensions = o.dim.value_or(2);
+  const std::vector<ramify::amr_region> regions = o.parameters->regions(dimensions);
+  const auto problem = o.problem.value_or(regions.empty() ? ramify::amr_problem::kelvin_helmholtz
+                                                          : ramify::amr_problem::regions);
+  s.flow =
+      recommended_setup(problem, dimensions, o.criterion.value_or(ramify::amr_criterion::gradient));
   s.field = field_names(s.flow, ramify::amr_fields::primitive).front();
+  if (problem == ramify::amr_problem::regions && regions.empty()) {
+    throw std::invalid_argument("--problem regions needs a parameter file (--input) with regions");
+  }
+  s.flow.regions = regions;
   apply(o, s);
   s.framed_until = s.flow.end_time;
   return s;
 }
 
-amr_settings settings_of(const amr_command_line& o, const amr_checkpoint& from) {
+/// Implements settings_of() for a continued run.
+amr_settings continued_settings(const amr_command_line& o, const amr_checkpoint& from) {
   amr_settings s = from.settings;
   const auto kept = to_json(s);
   apply(o.problem, s.flow.problem);
   apply(o.dim, s.flow.dimensions);
   apply(o.criterion, s.flow.criterion);
-  constexpr std::array<std::string_view, 6> may_change{"t-end",         "cfl",   "frames",
-                                                       "history-every", "field", "output-dir"};
+  constexpr std::array<std::string_view, 12> may_change{
+      "t-end",   "cfl",   "frames", "history-every", "field", "output-dir",
+      "float32", "range", "units",  "slice",         "line",  "probe"};
   const auto check = [&] {
     const auto asked = to_json(s);
     for (const auto& [name, value] : kept.items()) {
@@ -226,6 +350,10 @@ amr_settings settings_of(const amr_command_line& o, const amr_checkpoint& from) 
     }
   };
   check();  // before the options that depend on problem and dimensions
+  const std::vector<ramify::amr_region> regions = o.parameters->regions(s.flow.dimensions);
+  if (!regions.empty() && regions != s.flow.regions) {
+    throw std::invalid_argument("--input has other regions than " + o.restart);
+  }
   apply(o, s);
   check();
   if (s.flow.end_time < from.state.time) {
@@ -233,6 +361,24 @@ amr_settings settings_of(const amr_command_line& o, const amr_checkpoint& from) 
                                 nlohmann::json(from.state.time).dump());
   }
   return s;
+}
+
+}  // namespace
+
+amr_settings settings_of(const amr_command_line& o) {
+  try {
+    return new_settings(o);
+  } catch (const std::invalid_argument& e) {
+    o.parameters->reject(e);
+  }
+}
+
+amr_settings settings_of(const amr_command_line& o, const amr_checkpoint& from) {
+  try {
+    return continued_settings(o, from);
+  } catch (const std::invalid_argument& e) {
+    o.parameters->reject(e);
+  }
 }
 
 }  // namespace common

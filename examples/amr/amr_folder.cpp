@@ -27,7 +27,8 @@ fs::path without_links(const std::string& option, const fs::path& path) {
 
 /// Returns the pattern of the names of the frames and of their list.
 std::regex names_of_frames(const amr_settings& s) {
-  return std::regex(std::string(to_string(s.flow.problem)) + "(_[0-9]{4,}\\.(vtu|png)|\\.pvd)");
+  return std::regex(std::string(to_string(s.flow.problem)) +
+                    R"((_[0-9]{4,}\.(vtu|png|(slice|line)[0-9]+\.csv)|\.pvd))");
 }
 
 }  // namespace
@@ -51,6 +52,8 @@ void run_folder::remove_empty() const {
 
 fs::path history_path(const amr_settings& s) { return fs::path(s.output_dir) / "history.csv"; }
 
+fs::path probes_path(const amr_settings& s) { return fs::path(s.output_dir) / "probes.csv"; }
+
 fs::path series_path(const amr_settings& s) {
   return fs::path(s.output_dir) / (std::string(to_string(s.flow.problem)) + ".pvd");
 }
@@ -61,27 +64,53 @@ fs::path frame_path(const amr_settings& s, std::uint32_t number) {
   return fs::path(s.output_dir) / name.str();
 }
 
+std::vector<std::string> frame_extensions(const amr_settings& s) {
+  std::vector<std::string> all{".vtu", ".png"};
+  const auto add = [&](const char* kind, std::size_t count) {
+    for (std::size_t i = 1; i <= count; ++i) all.push_back(kind + std::to_string(i) + ".csv");
+  };
+  add(".slice", s.slices.size());
+  add(".line", s.lines.size());
+  return all;
+}
+
 void check_own_names(const amr_settings& s, const file_options& files) {
   const fs::path folder = without_links("--output-dir", s.output_dir);
   for (const auto& [option, file] : files.given()) {
     const fs::path path = without_links(option, file);
     const std::string name = path.filename().string();
     if (path.parent_path() != folder) continue;
-    if (name == history_path(s).filename() || std::regex_match(name, names_of_frames(s))) {
+    if (name == history_path(s).filename() || name == probes_path(s).filename() ||
+        std::regex_match(name, names_of_frames(s))) {
       throw std::invalid_argument(option + " is " + file +
                                   ", a file that the program writes itself in --output-dir");
     }
   }
 }
 
+void check_kept_names(const std::string& checkpoint, std::uint64_t keep,
+                      const file_options& files) {
+  if (checkpoint.empty() || keep < 2) return;
+  for (std::uint64_t number = 1; number < keep; ++number) {
+    const fs::path earlier =
+        without_links("--checkpoint", checkpoint + '.' + std::to_string(number));
+    for (const auto& [option, file] : files.given()) {
+      if (without_links(option, file) != earlier) continue;
+      throw std::invalid_argument(option + " is " + file + ", which --keep replaces");
+    }
+  }
+  check_output_file(checkpoint + ".1");
+}
+
 void check_own_files(const amr_settings& s, std::uint32_t first) {
   check_output_file(history_path(s));
+  if (!s.probes.empty()) check_output_file(probes_path(s));
   if (s.frames == 0) return;
   check_output_file(series_path(s));
   bool exists = true;
   for (std::uint32_t number = first; exists && number >= first; ++number) {
     exists = false;
-    for (const char* const extension : {".vtu", ".png"}) {
+    for (const std::string& extension : frame_extensions(s)) {
       const fs::path frame = frame_path(s, number).string() + extension;
       check_output_file(frame);
       std::error_code ignored;

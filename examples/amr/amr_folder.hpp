@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "common/file_options.hpp"
@@ -31,16 +32,26 @@ class run_folder {
 
 // The files of a run in its folder.
 [[nodiscard]] std::filesystem::path history_path(const amr_settings&);
+[[nodiscard]] std::filesystem::path probes_path(const amr_settings&);
 [[nodiscard]] std::filesystem::path series_path(const amr_settings&);
 /// Returns the path of frame `number`, without an extension.
 [[nodiscard]] std::filesystem::path frame_path(const amr_settings&, std::uint32_t number);
+
+/// Returns what follows the path of a frame in the names of its files: ".vtu", ".png", and
+/// ".slice1.csv" and ".line1.csv" for the first slice and line.
+[[nodiscard]] std::vector<std::string> frame_extensions(const amr_settings&);
 
 /// Checks that no option names a file that the program writes itself. The folder must exist.
 /// \throws std::invalid_argument naming the option
 void check_own_names(const amr_settings&, const file_options&);
 
+/// Checks that no option names one of the earlier checkpoints, which the program replaces, and that
+/// the first of them can be written.
+/// \throws std::invalid_argument naming the option; bad_output naming the file
+void check_kept_names(const std::string& checkpoint, std::uint64_t keep, const file_options&);
+
 /// Checks that the program can write its files in the folder, which must exist: the history, the
-/// list of frames, and the frames from number `first` on, also those that exist.
+/// probes, the list of frames, and the frames from number `first` on, also those that exist.
 /// \throws bad_output naming the file
 void check_own_files(const amr_settings&, std::uint32_t first);
 

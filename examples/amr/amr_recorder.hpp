@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The meshes, the pictures and the history that `amr` writes.
+/// The meshes, the pictures, the tables and the history that `amr` writes.
 
 #include <cstdint>
 #include <optional>
@@ -12,10 +12,8 @@
 
 #include "amr_folder.hpp"
 #include "output/amr_checkpoint.hpp"
-#include "output/mesh_image.hpp"
 #include "output/pvd_series.hpp"
 #include "output/table_file.hpp"
-#include "output/vtu_file.hpp"
 
 namespace common {
 
@@ -28,19 +26,35 @@ namespace common {
 /// Returns the time of the first frame after `now`, or the end.
 [[nodiscard]] double next_frame_time(const amr_settings& s, double now);
 
-/// Writes the meshes, the pictures and the history of a run. On several ranks only the first one
-/// writes; the functions are collective.
+/// Returns the names of the columns of probes.csv: "density_1" is the density at the first probe.
+[[nodiscard]] std::vector<std::string> columns_of_probes(const amr_settings& s);
+
+/// Returns a row of probes.csv.
+[[nodiscard]] std::vector<double> row_of_probes(const amr_settings& s,
+                                                const ramify::mesh_snapshot& mesh);
+
+/// Writes the files of a frame.
+void write_frame(const amr_settings& s, std::uint32_t number, const ramify::mesh_snapshot& mesh);
+
+/// Writes the meshes, the pictures, the tables and the history of a run. On several ranks only the
+/// first one writes; the functions are collective.
 class amr_recorder {
  public:
   amr_recorder(const amr_settings& settings, const amr_checkpoint* from, bool writes)
       : settings_(settings), frames_(from == nullptr ? 0 : from->frames_written) {
     if (!writes) return;
+    const auto probes =
+        settings.probes.empty() ? std::vector<std::string>{} : columns_of_probes(settings);
     if (from == nullptr) {
       series_.emplace(series_path(settings));
       history_.emplace(history_path(settings), columns());
+      if (!probes.empty()) probes_.emplace(probes_path(settings), probes);
     } else {
       series_ = pvd_series::resume(series_path(settings), from->state.time);
       history_ = table_file::resume(history_path(settings), columns(), from->state.time);
+      if (!probes.empty()) {
+        probes_ = table_file::resume(probes_path(settings), probes, from->state.time);
+      }
     }
   }
 
@@ -53,17 +67,18 @@ class amr_recorder {
                             double(report.leaves) * cells_of_a_block(settings_.flow)};
     for (const double total : flow.totals()) row.push_back(total);
     if (history_) history_->append(row);
+    if (settings_.probes.empty()) return;
+    const ramify::mesh_snapshot mesh = flow.snapshot(ramify::amr_fields::primitive);
+    if (probes_) probes_->append(row_of_probes(settings_, mesh));
   }
 
   template <class Simulation>
   void add_frame(const Simulation& flow) {
     const ramify::mesh_snapshot mesh = flow.snapshot(ramify::amr_fields::primitive);
-    const std::string frame = frame_path(settings_, frames_).string();
-    ++frames_;
+    const std::uint32_t number = frames_++;
     if (!series_) return;
-    write_vtu(frame + ".vtu", mesh);
-    write_png(frame + ".png", draw_mesh(mesh, settings_.field));
-    series_->add(mesh.time, frame + ".vtu");
+    write_frame(settings_, number, mesh);
+    series_->add(mesh.time, frame_path(settings_, number).string() + ".vtu");
   }
 
  private:
@@ -76,7 +91,7 @@ class amr_recorder {
   amr_settings settings_;
   std::uint32_t frames_;
   std::optional<pvd_series> series_;
-  std::optional<table_file> history_;
+  std::optional<table_file> history_, probes_;
 };
 
 }  // namespace common

@@ -112,7 +112,10 @@ class amr_stepper {
   void save() {
     now_.state = flow_.state();
     now_.frames_written = files_.frames();
-    if (processes_.is_first()) write_amr_checkpoint(o_.checkpoint, now_);
+    if (processes_.is_first()) {
+      keep_checkpoints(o_.checkpoint, o_.keep);
+      write_amr_checkpoint(o_.checkpoint, now_);
+    }
     saved_ = flow_.steps();
   }
 

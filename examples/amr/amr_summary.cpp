@@ -12,7 +12,7 @@ namespace common {
 namespace {
 
 /// Returns which totals change only by rounding: all of a closed domain, except momenta toward
-/// walls.
+/// walls and what gravity changes.
 std::vector<bool> conserved_totals(const ramify::amr_setup& flow) {
   const auto has = [&](int axis, ramify::boundary side) {
     const auto& sides = flow.options.mesh.sides[std::size_t(axis)];
@@ -20,11 +20,15 @@ std::vector<bool> conserved_totals(const ramify::amr_setup& flow) {
   };
   bool closed = true;
   for (int axis = 0; axis < flow.dimensions; ++axis) {
-    if (has(axis, ramify::boundary::outflow)) closed = false;
+    if (has(axis, ramify::boundary::outflow) || has(axis, ramify::boundary::prescribed)) {
+      closed = false;
+    }
   }
   std::vector<bool> conserved(names_of_totals(flow).size(), closed);
   for (std::size_t v = 1; v + 1 < conserved.size(); ++v) {
-    if (!has(int(v) - 1, ramify::boundary::periodic)) conserved[v] = false;
+    const double pull = flow.gravity[v - 1];
+    if (pull != 0 || !has(int(v) - 1, ramify::boundary::periodic)) conserved[v] = false;
+    if (pull != 0) conserved.back() = false;  // the energy
   }
   return conserved;
 }

@@ -47,7 +47,7 @@ bool has_extension(const std::string& file, const std::string& extension) {
 CLI::Option* file_options::add_input(CLI::App& app, const std::string& name, std::string& file,
                                      const std::string& about) {
   auto* const option = app.add_option(name, file, about)->type_name("FILE");
-  all_.push_back({option, false, {}});
+  add_input(option);
   return option;
 }
 

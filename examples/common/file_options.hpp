@@ -21,6 +21,8 @@ class file_options {
   /// Adds an option for an input file.
   CLI::Option* add_input(CLI::App& app, const std::string& name, std::string& file,
                          const std::string& about);
+  /// Adds an input file whose option exists.
+  void add_input(const CLI::Option* option) { all_.push_back({option, false, {}}); }
 
   /// Adds an option for an output file. `may_replace` is the name of the option of an input that
   /// may be the same file. The first call adds the option --force, too.

@@ -209,6 +209,8 @@ rm -r uninterrupted stopped c3
 expect 0 - --backend cpu --quiet --problem sod --max-level 2 --frames 0 --t-end 0.01 --output-dir plotted \
   --plotfile plt --checkpoint c4
 [ -s plt/Header ] && [ -s plt/Level_2/Cell_D_00000 ] || fail "no plotfile: $(ls -R plt)"
+[ "$(sed -n 3,6p plt/Header | xargs)" = 'density x_velocity y_velocity pressure' ] ||
+  fail "fields $(sed -n 3,6p plt/Header)"
 # A checkpoint is written as a plotfile, without steps.
 expect 0 - --backend cpu --quiet --restart c4 --plotfile again/
 diff -r plt again || fail "another plotfile of the checkpoint"
@@ -246,7 +248,7 @@ expect 2 '--dim' --dim 4 --output-dir o
 for bad in 0 x 2x 2x0 1x2x3x4 -1 5000 2.5; do
   expect 2 "'$bad' is not N, NxM or NxMxK" --blocks=$bad --output-dir o
 done
-expect 2 '--blocks has 3 numbers for 2 dimensions' --blocks 1x2x3 --output-dir o
+expect 2 '--blocks has 3 values for 2 dimensions' --blocks 1x2x3 --output-dir o
 expect 2 '--max-level' --max-level 19 --output-dir o
 expect 2 '--max-level' --max-level 1.5 --output-dir o
 expect 2 "'nan' is not a number in" --t-end nan --output-dir o

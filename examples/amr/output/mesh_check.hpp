@@ -4,8 +4,10 @@
 /// \file
 /// Checks a mesh_snapshot before it is drawn or written.
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <ramify/amr/snapshot.hpp>
 #include <stdexcept>
 #include <string>
@@ -21,6 +23,16 @@ inline constexpr int deepest_mesh_level = 31;
   // In two dimensions there is one layer on all levels.
   if (mesh.dimensions == 2 && axis == 2) return 1;
   return std::uint64_t{mesh.roots[axis]} << level;
+}
+
+/// Returns which cell of a level contains a position on an axis: the upper one if it is between
+/// two. Positions outside of the domain have the first or the last cell.
+[[nodiscard]] inline std::uint64_t cell_containing(const ramify::mesh_snapshot& mesh, int level,
+                                                   std::size_t axis, double position) {
+  const double low = mesh.lower[axis];
+  const double share = (position - low) / (mesh.upper[axis] - low);
+  const std::uint64_t all = blocks_along(mesh, level, axis) * std::uint64_t(mesh.cells);
+  return share > 0 ? std::min(std::uint64_t(std::fmin(share, 1) * double(all)), all - 1) : 0;
 }
 
 /// Checks that sizes agree and all blocks are in the domain, but not that they cover it.

@@ -2,13 +2,17 @@
 #include "mesh_image.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
 #include "common/colors.hpp"
+#include "common/pixel_text.hpp"
 #include "mesh_check.hpp"
 
 namespace common {
@@ -71,7 +75,7 @@ class picture {
                                     ", outside the domain from " + std::to_string(low) + " to " +
                                     std::to_string(high));
       }
-      depth_ = (at - low) / (high - low);
+      position_ = at;
     }
     const double width = mesh.upper[across_] - mesh.lower[across_];
     const double height = mesh.upper[up_] - mesh.lower[up_];
@@ -84,35 +88,8 @@ class picture {
     image_.pixels.assign(std::size_t{image_.width} * image_.height, no_block);
   }
 
-  rgb_image draw() && {
-    const scale colors = make_scale();
-    for (std::size_t leaf = 0; leaf < mesh_.leaves.size(); ++leaf) paint(leaf, colors);
-    return std::move(image_);
-  }
-
- private:
-  /// Returns the layer of a leaf's cells that the plane cuts; `cells` if it does not.
-  [[nodiscard]] std::size_t layer(std::size_t leaf) const {
-    const auto cells = std::size_t(mesh_.cells);
-    if (mesh_.dimensions == 2) return 0;
-    const ramify::block_position& block = mesh_.leaves[leaf];
-    const std::uint64_t all = blocks_along(mesh_, block.level, normal_) * cells;
-    const auto at = std::min(std::uint64_t(depth_ * double(all)), all - 1);
-    return at / cells == block.index[normal_] ? std::size_t(at % cells) : cells;
-  }
-
-  /// Returns the value of a cell in a layer of a leaf, `i` cells to the right and `j` up.
-  [[nodiscard]] double value(std::size_t leaf, std::size_t layer, std::size_t i,
-                             std::size_t j) const {
-    const auto cells = std::size_t(mesh_.cells);
-    std::array<std::size_t, 3> at{};
-    at[normal_] = layer;
-    at[across_] = i;
-    at[up_] = j;
-    return mesh_.field(leaf, field_)[(at[2] * cells + at[1]) * cells + at[0]];
-  }
-
-  [[nodiscard]] scale make_scale() const {
+  /// Returns the values of the darkest and of the lightest color.
+  [[nodiscard]] std::pair<double, double> range() const {
     double least = std::numeric_limits<double>::infinity();
     double greatest = -least;
     const auto cells = std::size_t(mesh_.cells);
@@ -132,7 +109,35 @@ class picture {
     // If a given end is beyond all values, the other end becomes equal to it.
     if (options_.least) greatest = std::max(greatest, least = *options_.least);
     if (options_.greatest) least = std::min(least, greatest = *options_.greatest);
-    return {least, greatest, options_.logarithmic};
+    return {least, greatest};
+  }
+
+  rgb_image draw() && {
+    const auto [least, greatest] = range();
+    const scale colors(least, greatest, options_.logarithmic);
+    for (std::size_t leaf = 0; leaf < mesh_.leaves.size(); ++leaf) paint(leaf, colors);
+    return std::move(image_);
+  }
+
+ private:
+  /// Returns the layer of a leaf's cells that the plane cuts; `cells` if it does not.
+  [[nodiscard]] std::size_t layer(std::size_t leaf) const {
+    const auto cells = std::size_t(mesh_.cells);
+    if (mesh_.dimensions == 2) return 0;
+    const ramify::block_position& block = mesh_.leaves[leaf];
+    const std::uint64_t at = cell_containing(mesh_, block.level, normal_, position_);
+    return at / cells == block.index[normal_] ? std::size_t(at % cells) : cells;
+  }
+
+  /// Returns the value of a cell in a layer of a leaf, `i` cells to the right and `j` up.
+  [[nodiscard]] double value(std::size_t leaf, std::size_t layer, std::size_t i,
+                             std::size_t j) const {
+    const auto cells = std::size_t(mesh_.cells);
+    std::array<std::size_t, 3> at{};
+    at[normal_] = layer;
+    at[across_] = i;
+    at[up_] = j;
+    return mesh_.field(leaf, field_)[(at[2] * cells + at[1]) * cells + at[0]];
   }
 
   void paint(std::size_t leaf, const scale& colors) {
@@ -170,7 +175,7 @@ class picture {
   std::size_t across_ = 0;  // the axes
   std::size_t up_ = 1;
   std::size_t normal_ = 2;
-  double depth_ = 0;  // of the cut, as a share of the domain
+  double position_ = 0;  // of the cut
   rgb_image image_;
 };
 
@@ -180,6 +185,41 @@ std::size_t find_field(const ramify::mesh_snapshot& mesh, std::string_view name)
   std::string known;
   for (const std::string& field : mesh.fields) known += ' ' + field;
   throw std::invalid_argument("field '" + std::string(name) + "' is none of" + known);
+}
+
+/// Returns a number in four digits.
+std::string short_number(double value) {
+  std::array<char, 32> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value,
+                                 std::chars_format::general, 4);
+  return {digits.data(), end.ptr};
+}
+
+/// Returns the value at a share of the range of colors.
+double value_on_scale(double least, double greatest, double share, bool logarithmic) {
+  if (!logarithmic) return std::lerp(least, greatest, share);
+  return least > 0 ? std::exp(std::lerp(std::log(least), std::log(greatest), share)) : least;
+}
+
+/// Draws the scale of the colors, `height` pixels high, with its values on the right.
+void draw_scale(rgb_image& image, unsigned left, unsigned top, unsigned height, unsigned size,
+                const std::function<double(double)>& value_at) {
+  const unsigned width = 12 * size;
+  for (unsigned y = 0; y < height; ++y) {
+    const rgb color = mesh_color(height < 2 ? 1.0 : 1 - double(y) / double(height - 1));
+    std::fill_n(&image.pixels[std::size_t{top + y} * image.width + left], width, color);
+  }
+  constexpr int parts = 4;
+  const unsigned line = text_height(size);
+  for (int i = 0; i <= parts; ++i) {
+    // Labels that would overlap are left out, except for the ends.
+    if (i % parts != 0 && height < (parts + 1) * line) continue;
+    const double share = double(i) / parts;
+    const double middle = (1 - share) * double(height) - 0.5 * line;
+    const double last = double(height > line ? height - line : 0);
+    draw_text(image, left + width + 3 * size, top + unsigned(std::clamp(middle, 0.0, last)),
+              short_number(value_at(share)), size, {0, 0, 0});
+  }
 }
 
 void check(const mesh_image_options& options) {
@@ -230,6 +270,35 @@ rgb_image draw_mesh(const ramify::mesh_snapshot& mesh, std::string_view field,
   check_mesh(mesh);
   check(options);
   return picture(mesh, find_field(mesh, field), options).draw();
+}
+
+rgb_image draw_labeled_mesh(const ramify::mesh_snapshot& mesh, std::string_view field,
+                            const mesh_image_options& options, const mesh_units& units) {
+  check_mesh(mesh);
+  check(options);
+  picture plain(mesh, find_field(mesh, field), options);
+  const auto [least, greatest] = plain.range();
+  const rgb_image inner = std::move(plain).draw();
+  const unsigned size = std::max(1u, options.longer_edge / 512);  // of a dot of a letter
+  const std::string title = std::string(field) +
+                            (units.field.empty() ? "" : " (" + units.field + ')') + "  time " +
+                            short_number(mesh.time) + (units.time.empty() ? "" : ' ' + units.time);
+  const unsigned top = text_height(size) + 6 * size;
+  const unsigned strip = 25 * size + text_width("-1.234e-100", size);
+  rgb_image all;
+  all.width = std::max(inner.width + strip, text_width(title, size) + 6 * size);
+  all.height = top + std::max(inner.height, 2 * text_height(size)) + 3 * size;
+  all.pixels.assign(std::size_t{all.width} * all.height, {255, 255, 255});
+  for (unsigned row = 0; row < inner.height; ++row) {
+    std::copy_n(&inner.pixels[std::size_t{row} * inner.width], inner.width,
+                &all.pixels[std::size_t{top + row} * all.width]);
+  }
+  draw_text(all, 3 * size, 3 * size, title, size, {0, 0, 0});
+  draw_scale(all, inner.width + 4 * size, top, std::max(inner.height, 2 * text_height(size)), size,
+             [&, low = least, high = greatest](double share) {
+               return value_on_scale(low, high, share, options.logarithmic);
+             });
+  return all;
 }
 
 }  // namespace common

@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <ramify/amr/snapshot.hpp>
+#include <string>
 #include <string_view>
 
 #include "common/png_image.hpp"
@@ -34,6 +35,19 @@ struct mesh_image_options {
 ///   domain, or an inconsistent mesh
 [[nodiscard]] rgb_image draw_mesh(const ramify::mesh_snapshot&, std::string_view field,
                                   const mesh_image_options& = {});
+
+/// What draw_labeled_mesh() writes beside numbers; both may be empty.
+struct mesh_units {
+  std::string field;  ///< such as "g/cm^3"
+  std::string time;   ///< such as "s"
+};
+
+/// Draws the picture of draw_mesh(), on the right the scale of its colors with five values, and
+/// above the name of the field and the time. The picture itself has the size of draw_mesh().
+/// \throws std::invalid_argument as draw_mesh()
+[[nodiscard]] rgb_image draw_labeled_mesh(const ramify::mesh_snapshot&, std::string_view field,
+                                          const mesh_image_options& = {},
+                                          const mesh_units& units = {});
 
 /// Returns the color of a share of the range. Shares are clamped to [0, 1]; NaN is magenta.
 [[nodiscard]] rgb mesh_color(double share);

@@ -69,13 +69,20 @@ std::string data_name(int rank) {
 
 std::string level_name(std::size_t level) { return "Level_" + std::to_string(level); }
 
+/// Returns the name that AMReX's codes and their readers give a field: x_velocity for velocity_x.
+std::string amrex_name(const std::string& field) {
+  constexpr std::string_view velocity = "velocity_";
+  if (!field.starts_with(velocity)) return field;
+  return field.substr(velocity.size()) + "_velocity";
+}
+
 void write_header(std::ostream& out, const mesh_snapshot& mesh, const block_levels& blocks) {
   const auto& levels = blocks.levels();
   const auto for_axes = [&](auto of, const char* end = " ") {
     for (int axis = 0; axis < mesh.dimensions; ++axis) out << of(axis) << end;
   };
   out << std::setprecision(17) << format << '\n' << mesh.fields.size() << '\n';
-  for (const std::string& name : mesh.fields) out << name << '\n';
+  for (const std::string& name : mesh.fields) out << amrex_name(name) << '\n';
   out << mesh.dimensions << '\n' << mesh.time << '\n' << levels.size() - 1 << '\n';
   for_axes([&](int axis) { return mesh.lower[std::size_t(axis)]; });
   out << '\n';

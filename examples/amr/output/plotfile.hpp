@@ -27,7 +27,8 @@ void check_plotfile(const std::filesystem::path& folder, bool replace);
 /// Writes a folder in AMReX's format HyperCLaw-V1.1: the files Header, Level_0/Cell_H,
 /// Level_0/Cell_D_00000, and so on. Each rank writes one file Cell_D for each level in which it has
 /// blocks, so all ranks need the same file system. AMReX wants a coarse block below each finer one:
-/// the blocks that were refined are written, too, with the means of the finer cells.
+/// the blocks that were refined are written, too, with the means of the finer cells. Velocities
+/// have the names of AMReX's codes: x_velocity is velocity_x.
 ///
 /// `mesh` has all leaves, in Morton order, and the values of the own ones. The folder is complete
 /// when it gets its name; after a failure it is unchanged. Collective.

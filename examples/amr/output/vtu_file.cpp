@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vtu_file.hpp"
 
+#include <zlib.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
 #include <functional>
+#include <new>
 #include <ostream>
 #include <stdexcept>
+#include <streambuf>
 #include <string_view>
 #include <utility>
 
@@ -25,8 +29,61 @@ static_assert(std::endian::native == std::endian::little,
 struct data_array {
   enum class place { file, points, cells, cell_data } where;
   std::string attributes;
-  std::uint64_t bytes;
-  std::function<void(std::ostream&)> write;
+  std::string data;  ///< as it is in the file
+};
+
+/// Compresses what is written to it, in blocks of 1 MiB. text() has the layout that VTK's reader
+/// expects of an array: the number of blocks, the bytes of a block and of a last one that is
+/// smaller, the compressed bytes of each block, and the compressed blocks.
+class compressed_array : public std::streambuf {
+ public:
+  [[nodiscard]] std::string text() {
+    constexpr std::size_t size = block_size;
+    if (!block_.empty()) compress();
+    std::string all;
+    const auto put = [&all](std::uint64_t number) {
+      all.append(reinterpret_cast<const char*>(&number), sizeof number);
+    };
+    put(sizes_.size());
+    put(size);
+    put(last_size_ == size ? 0 : last_size_);
+    for (const std::uint64_t bytes : sizes_) put(bytes);
+    return all += compressed_;
+  }
+
+ protected:
+  std::streamsize xsputn(const char* text, std::streamsize count) override {
+    for (std::size_t rest = std::size_t(count); rest > 0;) {
+      const std::size_t part = std::min(rest, block_size - block_.size());
+      block_.append(text, part);
+      text += part;
+      rest -= part;
+      if (block_.size() == block_size) compress();
+    }
+    return count;
+  }
+  int_type overflow(int_type) override { return traits_type::eof(); }  // write() is the only call
+
+ private:
+  static constexpr std::size_t block_size = 1 << 20;
+
+  void compress() {
+    uLongf bytes = compressBound(uLong(block_.size()));
+    const std::size_t before = compressed_.size();
+    compressed_.resize(before + bytes);
+    const int error = compress2(reinterpret_cast<Bytef*>(compressed_.data() + before), &bytes,
+                                reinterpret_cast<const Bytef*>(block_.data()), uLong(block_.size()),
+                                Z_BEST_SPEED);
+    if (error != Z_OK) throw std::bad_alloc();  // the buffer is large enough
+    compressed_.resize(before + bytes);
+    sizes_.push_back(bytes);
+    last_size_ = block_.size();
+    block_.clear();
+  }
+
+  std::string block_, compressed_;
+  std::vector<std::uint64_t> sizes_;
+  std::uint64_t last_size_ = 0;
 };
 
 template <class T>
@@ -35,10 +92,10 @@ void write_all(std::ostream& out, const std::vector<T>& values) {
             static_cast<std::streamsize>(values.size() * sizeof(T)));
 }
 
-/// The arrays of a file. Only one block's part of an array is in memory at a time.
+/// The arrays of a file, compressed.
 class vtu_arrays {
  public:
-  explicit vtu_arrays(const ramify::mesh_snapshot& mesh)
+  vtu_arrays(const ramify::mesh_snapshot& mesh, vtu_numbers numbers)
       : mesh_(mesh),
         is_3d_(mesh.dimensions == 3),
         edge_(std::size_t(mesh.cells)),
@@ -46,29 +103,25 @@ class vtu_arrays {
         points_of_a_block_((edge_ + 1) * (edge_ + 1) * (is_3d_ ? edge_ + 1 : 1)),
         corners_(is_3d_ ? 8 : 4) {
     using enum data_array::place;
-    add(file, R"(type="Float64" Name="TimeValue" NumberOfTuples="1")", sizeof mesh.time,
+    add(file, R"(type="Float64" Name="TimeValue" NumberOfTuples="1")",
         [this](std::ostream& out) { write_all(out, std::vector{mesh_.time}); });
-    add(file, R"(type="UInt64" Name="step" NumberOfTuples="1")", sizeof mesh.step,
+    add(file, R"(type="UInt64" Name="step" NumberOfTuples="1")",
         [this](std::ostream& out) { write_all(out, std::vector{mesh_.step}); });
     add(points, R"(type="Float64" Name="Points" NumberOfComponents="3")",
-        points_of_all() * 3 * sizeof(double), [this](std::ostream& out) { write_points(out); });
+        [this](std::ostream& out) { write_points(out); });
     add(cells, R"(type="Int64" Name="connectivity")",
-        cells_of_all() * corners_ * sizeof(std::int64_t),
         [this](std::ostream& out) { write_connectivity(out); });
-    add(cells, R"(type="Int64" Name="offsets")", cells_of_all() * sizeof(std::int64_t),
-        [this](std::ostream& out) { write_offsets(out); });
+    add(cells, R"(type="Int64" Name="offsets")", [this](std::ostream& out) { write_offsets(out); });
     constexpr std::uint8_t pixel = 8;
     constexpr std::uint8_t voxel = 11;
     add_of_each_leaf<std::uint8_t>(cells, "UInt8", "types",
                                    [this](std::size_t) { return is_3d_ ? voxel : pixel; });
     for (std::size_t f = 0; f < mesh.fields.size(); ++f) {
-      add(cell_data, R"(type="Float64" Name=")" + xml_escaped(mesh.fields[f]) + '"',
-          cells_of_all() * sizeof(double), [this, f](std::ostream& out) {
-            for (std::size_t leaf = 0; leaf < mesh_.leaves.size(); ++leaf) {
-              out.write(reinterpret_cast<const char*>(mesh_.field(leaf, f)),
-                        static_cast<std::streamsize>(cells_of_a_block_ * sizeof(double)));
-            }
-          });
+      if (numbers == vtu_numbers::float32) {
+        add_field<float>("Float32", f);
+      } else {
+        add_field<double>("Float64", f);
+      }
     }
     add_of_each_leaf<std::uint8_t>(cell_data, "UInt8", "level", [this](std::size_t leaf) {
       return std::uint8_t(mesh_.leaves[leaf].level);
@@ -76,14 +129,12 @@ class vtu_arrays {
     add_of_each_leaf<std::uint32_t>(cell_data, "UInt32", "block",
                                     [](std::size_t leaf) { return std::uint32_t(leaf); });
   }
-  vtu_arrays(const vtu_arrays&) = delete;  // the writers have pointers to this object
-  vtu_arrays& operator=(const vtu_arrays&) = delete;
 
   void write(std::ostream& out) const {
     using enum data_array::place;
     out << "<?xml version=\"1.0\"?>\n"
            "<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" byte_order=\"LittleEndian\" "
-           "header_type=\"UInt64\">\n"
+           "header_type=\"UInt64\" compressor=\"vtkZLibDataCompressor\">\n"
            "  <UnstructuredGrid>\n";
     write_section(out, file, "FieldData");
     out << "  <Piece NumberOfPoints=\"" << points_of_all() << "\" NumberOfCells=\""
@@ -92,10 +143,7 @@ class vtu_arrays {
     write_section(out, cells, "Cells");
     write_section(out, cell_data, "CellData");
     out << "  </Piece>\n  </UnstructuredGrid>\n  <AppendedData encoding=\"raw\">\n_";
-    for (const data_array& array : arrays_) {
-      write_all(out, std::vector{array.bytes});
-      array.write(out);
-    }
+    for (const data_array& array : arrays_) out << array.data;
     out << "\n  </AppendedData>\n</VTKFile>\n";
   }
 
@@ -107,21 +155,41 @@ class vtu_arrays {
     return mesh_.leaves.size() * points_of_a_block_;
   }
 
-  void add(data_array::place where, const std::string& attributes, std::uint64_t bytes,
-           std::function<void(std::ostream&)> write) {
+  void add(data_array::place where, const std::string& attributes,
+           const std::function<void(std::ostream&)>& write) {
+    compressed_array array;
+    std::ostream out(&array);
+    out.exceptions(std::ios::badbit);
+    write(out);
     arrays_.push_back(
         {where, attributes + " format=\"appended\" offset=\"" + std::to_string(offset_) + '"',
-         bytes, std::move(write)});
-    offset_ += sizeof bytes + bytes;
+         array.text()});
+    offset_ += arrays_.back().data.size();
   }
 
   /// An array that has one value, value_of(leaf), for all cells of a leaf.
   template <class T, class Of>
   void add_of_each_leaf(data_array::place where, const char* type, const char* name, Of value_of) {
     add(where, std::string("type=\"") + type + "\" Name=\"" + name + '"',
-        cells_of_all() * sizeof(T), [this, value_of](std::ostream& out) {
+        [this, value_of](std::ostream& out) {
           for (std::size_t leaf = 0; leaf < mesh_.leaves.size(); ++leaf) {
             write_all(out, std::vector<T>(cells_of_a_block_, value_of(leaf)));
+          }
+        });
+  }
+
+  /// The values of a field, as numbers of type T.
+  template <class T>
+  void add_field(const char* type, std::size_t field) {
+    add(data_array::place::cell_data,
+        std::string("type=\"") + type + "\" Name=\"" + xml_escaped(mesh_.fields[field]) + '"',
+        [this, field](std::ostream& out) {
+          for (std::size_t leaf = 0; leaf < mesh_.leaves.size(); ++leaf) {
+            const double* const values = mesh_.field(leaf, field);
+            std::vector<T> of_a_block(cells_of_a_block_);
+            std::transform(values, values + cells_of_a_block_, of_a_block.begin(),
+                           [](double value) { return static_cast<T>(value); });
+            write_all(out, of_a_block);
           }
         });
   }
@@ -203,7 +271,8 @@ class vtu_arrays {
 
 }  // namespace
 
-void write_vtu(const std::filesystem::path& path, const ramify::mesh_snapshot& mesh) {
+void write_vtu(const std::filesystem::path& path, const ramify::mesh_snapshot& mesh,
+               vtu_numbers numbers) {
   check_mesh(mesh);
   if (mesh.leaves.size() >> 32 != 0) throw std::invalid_argument("mesh_snapshot: too many leaves");
   for (const std::string& field : mesh.fields) {
@@ -213,7 +282,7 @@ void write_vtu(const std::filesystem::path& path, const ramify::mesh_snapshot& m
                                   "files' own");
     }
   }
-  const vtu_arrays arrays(mesh);
+  const vtu_arrays arrays(mesh, numbers);
   write_file(path, [&](std::ostream& out) { arrays.write(out); });
 }
 

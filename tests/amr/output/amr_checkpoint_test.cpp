@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "amr/output/checkpoint_file.hpp"
+#include "common/output_file.hpp"
 #include "common/text_file.hpp"
 #include "work_folder.hpp"
 
@@ -101,6 +102,76 @@ BOOST_AUTO_TEST_CASE(a_checkpoint_is_read_as_written) {
   advance(back);
 }
 
+BOOST_AUTO_TEST_CASE(a_checkpoint_has_the_regions_and_the_output) {
+  const tests::work_folder folder;
+  common::amr_checkpoint own;
+  common::amr_settings& s = own.settings;
+  s.flow = recommended_setup(ramify::amr_problem::regions, 2);
+  s.flow.options.mesh.roots = {1, 1, 1};
+  s.flow.options.mesh.max_level = 0;
+  s.flow.options.mesh.sides[0] = {ramify::boundary::prescribed, ramify::boundary::reflecting};
+  s.flow.options.mesh.upper[1] = 2;
+  s.flow.gamma = 1.25;
+  s.flow.gravity = {0, -0.5, 0};
+  s.flow.regions.push_back({.shape = ramify::amr_shape::ball,
+                            .point = {0.1, 1, 0},
+                            .radius = 1.0 / 3,
+                            .density = 2,
+                            .velocity = {3, 4, 0},
+                            .pressure = 5});
+  s.field = "density";
+  s.float32 = true;
+  s.range = {0.1, 7};
+  s.slices = {"x=0.5"};
+  s.lines = {"0,0:1,2"};
+  s.probes = {"0,0", "1,1"};
+  const ramify::amr_simulation simulation(s.flow, on_cpu);
+  own.first_totals = simulation.totals();
+  own.state = simulation.state();
+  write_amr_checkpoint(folder / "c", own);
+  const common::amr_settings back = read_amr_checkpoint(folder / "c").settings;
+  BOOST_TEST((back.flow.regions == s.flow.regions));
+  BOOST_TEST((back.flow.gravity == s.flow.gravity));
+  BOOST_TEST((back.flow.options.mesh.sides == s.flow.options.mesh.sides));
+  BOOST_TEST((back.flow.options.mesh.upper == s.flow.options.mesh.upper));
+  BOOST_TEST(back.flow.gamma == 1.25);
+  BOOST_TEST((back.float32 && back.range == s.range && back.slices == s.slices &&
+              back.lines == s.lines && back.probes == s.probes));
+
+  // The settings of an earlier version, which had customary domains only.
+  checkpoint old = read_checkpoint(folder / "c", program);
+  for (const char* name : {"prob-lo", "prob-hi", "lo-bc", "hi-bc", "gamma", "gravity", "regions",
+                           "float32", "range", "slice", "line", "probe"}) {
+    old.settings["options"].erase(name);
+  }
+  old.settings["options"]["problem"] = "sod";
+  write_checkpoint(folder / "old", old);
+  const common::amr_settings read = read_amr_checkpoint(folder / "old").settings;
+  BOOST_TEST(read.flow.gamma == 1.4);
+  BOOST_TEST((read.flow.options.mesh.sides[0][0] == ramify::boundary::outflow));
+  BOOST_TEST(read.slices.empty());
+}
+
+BOOST_AUTO_TEST_CASE(kept_checkpoints_move_on) {
+  const tests::work_folder folder;
+  const auto write = [&](const char* text) {
+    common::keep_checkpoints(folder / "c", 3);
+    common::write_file(folder / "c", [&](std::ostream& out) { out << text; });
+  };
+  for (const char* text : {"a", "b", "c", "d"}) write(text);
+  BOOST_TEST(tests::content(folder / "c") == "d");
+  BOOST_TEST(tests::content(folder / "c.1") == "c");
+  BOOST_TEST(tests::content(folder / "c.2") == "b");
+  BOOST_TEST(folder.files() == 3u);
+  common::keep_checkpoints(folder / "c", 1);  // nothing to keep
+  BOOST_TEST(tests::content(folder / "c.1") == "c");
+  // A folder with files has the name of an earlier checkpoint.
+  std::filesystem::remove(folder / "c.1");
+  std::filesystem::create_directories(folder / "c.1" / "more");
+  BOOST_CHECK_EXCEPTION(common::keep_checkpoints(folder / "c", 2), common::bad_output,
+                        says("c.1: "));
+}
+
 BOOST_AUTO_TEST_CASE(each_setting_is_checked_as_on_the_command_line) {
   const tests::work_folder folder;
   write_small_checkpoint(folder / "c");
@@ -125,6 +196,13 @@ BOOST_AUTO_TEST_CASE(each_setting_is_checked_as_on_the_command_line) {
   refuse("/options/t-end", -1, "t-end is -1");
   refuse("/options/field", "pressure", "--field 'pressure' is none of concentration");
   refuse("/options/output-dir", "", "--output-dir is empty");
+  refuse("/options/lo-bc/0", "wall", "lo-bc is 'wall'");
+  refuse("/options/prob-hi/1", -1, "amr_options.mesh.upper[1] is -1");
+  refuse("/options/gamma", 0.5, "gamma is 0.5; it must be a number in [1, 1e+06]");
+  refuse("/options/gravity/0", 1, "amr_setup.gravity[0] is 1; it must be 0");
+  refuse("/options/slice", json::array({"q=1"}), "--slice: 'q=1' is no slice");
+  refuse("/options/probe", json::array({"7,7"}), "--probe '7,7' is outside of the domain");
+  refuse("/options/range", json::array({1, 1}), "--range has an end");
   refuse("/frames_written", -1, "frames_written is -1");
   refuse("/state/time", -1, "time is -1");
   refuse("/state/steps", 0.5, "steps is 0.5");

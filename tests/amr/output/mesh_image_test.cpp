@@ -9,6 +9,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "common/pixel_text.hpp"
 #include "made_up_mesh.hpp"
 #include "work_folder.hpp"
 
@@ -84,6 +85,27 @@ ramify::mesh_snapshot cube() {
   mesh.fields = {"value"};
   mesh.values = {0, 1, 2, 3, 4, 5, 6, 7};
   return mesh;
+}
+
+/// Returns whether an image has a black text on white somewhere.
+bool contains_text(const rgb_image& image, std::string_view text) {
+  const unsigned width = common::text_width(text, 1);
+  const unsigned height = common::text_height(1);
+  const rgb white{255, 255, 255};
+  rgb_image wanted{width, height, std::vector<rgb>(std::size_t{width} * height, white)};
+  common::draw_text(wanted, 0, 0, text, 1, {0, 0, 0});
+  for (unsigned top = 0; top + height <= image.height; ++top) {
+    for (unsigned left = 0; left + width <= image.width; ++left) {
+      bool same = true;
+      for (unsigned row = 0; row < height && same; ++row) {
+        const rgb* const from = &wanted.pixels[std::size_t{row} * width];
+        same = std::equal(from, from + width,
+                          &image.pixels[std::size_t{top + row} * image.width + left]);
+      }
+      if (same) return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace
@@ -256,6 +278,53 @@ BOOST_AUTO_TEST_CASE(colors_become_lighter) {
   }
   BOOST_TEST((mesh_color(-1) == mesh_color(0)));
   BOOST_TEST((mesh_color(2) == mesh_color(1)));
+}
+
+BOOST_AUTO_TEST_CASE(labels_are_beside_the_picture) {
+  ramify::mesh_snapshot mesh = tiny();
+  mesh.time = 0.125;
+  mesh_image_options options;
+  options.longer_edge = 512;
+  options.least = -1;
+  options.greatest = 7;
+  const rgb_image inner = draw_mesh(mesh, "value", options);
+  const rgb_image all = draw_labeled_mesh(mesh, "value", options, {"g/cm^3", "s"});
+  const unsigned top = common::text_height(1) + 6;
+  BOOST_TEST(all.height == inner.height + top + 3);
+  for (unsigned row = 0; row < inner.height; ++row) {
+    BOOST_TEST(std::equal(inner.pixels.data() + row * inner.width,
+                          inner.pixels.data() + (row + 1) * inner.width,
+                          all.pixels.data() + (top + row) * all.width));
+  }
+  for (const char* text : {"value (g/cm^3)  time 0.125 s", "-1", "1", "3", "5", "7"}) {
+    BOOST_TEST(contains_text(all, text), text);
+  }
+  BOOST_TEST(!contains_text(all, "time 0.126"));
+  BOOST_TEST(contains_text(draw_labeled_mesh(mesh, "value", options), "value  time 0.125"));
+  // The lightest color is at the upper end.
+  const auto bar = [&](unsigned row) { return all.pixels[row * all.width + inner.width + 6]; };
+  BOOST_TEST((bar(top) == mesh_color(1)));
+  BOOST_TEST((bar(top + inner.height - 1) == mesh_color(0)));
+  options.logarithmic = true;
+  options.least = 0.01;
+  options.greatest = 100;
+  const rgb_image decades = draw_labeled_mesh(mesh, "value", options);
+  for (const char* text : {"0.01", "0.1", "1", "10", "100"}) {
+    BOOST_TEST(contains_text(decades, text), text);
+  }
+  options.longer_edge = 1;  // a picture smaller than its labels
+  BOOST_TEST(contains_text(draw_labeled_mesh(mesh, "value", options), "0.125"));
+}
+
+BOOST_AUTO_TEST_CASE(letters_have_their_places) {
+  rgb_image image{40, 10, std::vector<rgb>(400)};
+  common::draw_text(image, 1, 1, "1-", 1, {255, 0, 0});
+  BOOST_TEST((image.pixels[1 * 40 + 3] == rgb{255, 0, 0}));  // the tip of the 1
+  BOOST_TEST((image.pixels[4 * 40 + 7] == rgb{255, 0, 0}));  // the dash
+  BOOST_TEST(std::ranges::count(image.pixels, rgb{255, 0, 0}) == 18);
+  BOOST_TEST(common::text_width("1-", 1) == 11u);
+  BOOST_TEST(common::text_width("", 3) == 0u);
+  common::draw_text(image, 38, 8, "888", 5, {0, 255, 0});  // most of it is outside
 }
 
 BOOST_AUTO_TEST_CASE(invalid_meshes_and_options_are_rejected) {

@@ -17,8 +17,8 @@ def require(condition, what):
         sys.exit(f"FAILED: {what}")
 
 
-def near(a, b, scale=1.0):
-    return abs(a - b) <= 1e-11 * max(scale, abs(b))
+def near(a, b, scale=1.0, share=1e-11):
+    return abs(a - b) <= share * max(scale, abs(b))
 
 
 def read(path):
@@ -52,7 +52,9 @@ def check(truth):
         require(bounds[i] == bound, f"{name}: bounds {bounds}")
     fields = {field: data.GetArray(field) for field in names}
     require(fields["level"].GetClassName() == "vtkUnsignedCharArray", f"{name}: type of level")
-    require(fields["linear"].GetClassName() == "vtkDoubleArray", f"{name}: type of a field")
+    array = "vtkFloatArray" if truth["is_float"] else "vtkDoubleArray"
+    require(fields["linear"].GetClassName() == array, f"{name}: type of a field")
+    share = 1e-6 if truth["is_float"] else 1e-11
 
     volume, sums, levels = 0.0, dict.fromkeys(truth["sums"], 0.0), set()
     for i in range(cells):
@@ -79,13 +81,14 @@ def check(truth):
         volume += size
         center = [(a + b) / 2 for a, b in zip(low, high)]
         linear = 1 + center[0] + 10 * center[1] + 100 * center[2]
-        require(near(fields["linear"].GetValue(i), linear), f"{name}: value of cell {i}")
+        require(near(fields["linear"].GetValue(i), linear, share=share),
+                f"{name}: value of cell {i}")
         for field in sums:
             sums[field] += fields[field].GetValue(i) * size
     require(near(volume, truth["volume"]), f"{name}: volume {volume}")
     require(sorted(levels) == truth["levels"], f"{name}: levels {levels}")
     for field, total in sums.items():
-        require(near(total, truth["sums"][field]), f"{name}: sum of {field} {total}")
+        require(near(total, truth["sums"][field], share=share), f"{name}: sum of {field} {total}")
     # The corners of neighbors of any levels have the same coordinates bit by bit.
     for axis in range(dimensions):
         places = sorted({grid.GetPoint(p)[axis] for p in range(grid.GetNumberOfPoints())})

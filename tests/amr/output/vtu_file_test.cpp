@@ -2,9 +2,16 @@
 // Checks of .vtu and .pvd files without VTK. read_vtu.sh reads them with VTK.
 #include "amr/output/vtu_file.hpp"
 
+#include <zlib.h>
+
 #include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
 #include <limits>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "amr/output/pvd_series.hpp"
 #include "common/output_file.hpp"
@@ -35,6 +42,44 @@ ramify::mesh_snapshot two_blocks() {
   return mesh;
 }
 
+/// Returns the arrays after the XML, uncompressed.
+std::vector<std::string> arrays_of(const std::string& file) {
+  const std::size_t begin = file.find("\n_") + 2;
+  const std::size_t end = file.rfind("\n  </AppendedData>");
+  const auto number = [&](std::size_t at) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, file.data() + at, sizeof value);
+    return std::size_t(value);
+  };
+  std::vector<std::string> arrays;
+  std::size_t at = begin;
+  std::size_t place = 0;
+  while (at < end) {
+    // The next offset in the XML is that of this array.
+    place = file.find(" offset=\"", place) + 9;
+    BOOST_TEST(std::stoull(file.substr(place, 20)) == at - begin);
+    const std::size_t blocks = number(at);
+    const std::size_t size = number(at + 8);
+    const std::size_t last = number(at + 16);
+    std::size_t data = at + 24 + 8 * blocks;
+    std::string array;
+    for (std::size_t block = 0; block < blocks; ++block) {
+      const std::size_t bytes = number(at + 24 + 8 * block);
+      uLongf count = block + 1 == blocks && last != 0 ? last : size;
+      std::string part(count, '\0');
+      BOOST_TEST(uncompress(reinterpret_cast<Bytef*>(part.data()), &count,
+                            reinterpret_cast<const Bytef*>(file.data() + data), bytes) == Z_OK);
+      BOOST_TEST(count == part.size());
+      array += part;
+      data += bytes;
+    }
+    arrays.push_back(array);
+    at = data;
+  }
+  BOOST_TEST(at == end);
+  return arrays;
+}
+
 std::vector<pvd_series::entry> entries_at(std::initializer_list<int> times) {
   std::vector<pvd_series::entry> entries;
   for (const int t : times) entries.push_back({double(t), "at" + std::to_string(t) + ".vtu"});
@@ -49,14 +94,57 @@ BOOST_AUTO_TEST_CASE(the_arrays_have_their_declared_sizes) {
   const tests::work_folder folder;
   common::write_vtu(folder / "m.vtu", two_blocks());
   const std::string file = content(folder / "m.vtu");
-  for (const char* part :
-       {"byte_order=\"LittleEndian\"", "header_type=\"UInt64\"", "NumberOfPoints=\"18\"",
-        "NumberOfCells=\"8\"", "Name=\"density\"", "encoding=\"raw\""}) {
+  for (const char* part : {"byte_order=\"LittleEndian\"", "header_type=\"UInt64\"",
+                           "NumberOfPoints=\"18\"", "compressor=\"vtkZLibDataCompressor\"",
+                           "NumberOfCells=\"8\"", "Name=\"density\"", "encoding=\"raw\""}) {
     BOOST_TEST(file.find(part) != file.npos, part);
   }
-  const std::size_t begin = file.find("\n_") + 2;
-  const std::size_t end = file.rfind("\n  </AppendedData>");
-  BOOST_TEST(end - begin == 9u * 8 + 8 + 8 + 18 * 24 + 8 * (4 * 8 + 8 + 1 + 8 + 1 + 4));
+  std::vector<std::size_t> sizes;
+  for (const std::string& array : arrays_of(file)) sizes.push_back(array.size());
+  const std::vector<std::size_t> expected{8, 8, 18 * 24, 8 * 32, 8 * 8, 8, 8 * 8, 8, 8 * 4};
+  BOOST_TEST(sizes == expected, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(the_values_are_doubles_or_floats) {
+  const tests::work_folder folder;
+  ramify::mesh_snapshot mesh = two_blocks();
+  mesh.values[0] = 1 + 1e-12;
+  mesh.values[1] = 1e300;
+  const auto values = [&](common::vtu_numbers numbers) {
+    common::write_vtu(folder / "m.vtu", mesh, numbers);
+    return arrays_of(content(folder / "m.vtu"))[6];
+  };
+  const std::string doubles = values(common::vtu_numbers::float64);
+  BOOST_TEST(doubles.size() == 8 * sizeof(double));
+  BOOST_TEST(std::memcmp(doubles.data(), mesh.values.data(), doubles.size()) == 0);
+  const std::string bytes = values(common::vtu_numbers::float32);
+  float floats[8];
+  BOOST_REQUIRE(bytes.size() == sizeof floats);
+  std::memcpy(floats, bytes.data(), sizeof floats);
+  BOOST_TEST(floats[0] == 1.0f);
+  BOOST_TEST(std::isinf(floats[1]));
+  BOOST_TEST(floats[7] == 8.0f);
+}
+
+BOOST_AUTO_TEST_CASE(long_arrays_have_several_compressed_blocks) {
+  const tests::work_folder folder;
+  // The connectivity of the first mesh has 2 MiB, that of the second one a smaller last block.
+  for (const int cells : {256, 200}) {
+    ramify::mesh_snapshot mesh;
+    mesh.cells = cells;
+    mesh.leaves = {{0, {0, 0, 0}}};
+    mesh.fields = {"density"};
+    mesh.values.assign(std::size_t(cells) * std::size_t(cells), 0.25);
+    common::write_vtu(folder / "m.vtu", mesh);
+    const std::string file = content(folder / "m.vtu");
+    const auto arrays = arrays_of(file);
+    const auto all = std::size_t(cells) * std::size_t(cells);
+    BOOST_TEST(arrays[3].size() == all * 32);
+    std::int64_t corner = 0;
+    std::memcpy(&corner, arrays[3].data() + arrays[3].size() - sizeof corner, sizeof corner);
+    BOOST_TEST(corner == std::int64_t(cells + 1) * (cells + 1) - 1);
+    BOOST_TEST(file.size() < 20 * all);  // without compression 105 bytes a cell
+  }
 }
 
 BOOST_AUTO_TEST_CASE(an_inconsistent_mesh_is_rejected) {

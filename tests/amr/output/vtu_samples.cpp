@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "amr/output/pvd_series.hpp"
 #include "amr/output/vtu_file.hpp"
@@ -78,14 +79,19 @@ int main(int, char** argv) {
       {"deep", sample(3, 4, {3, 2, 2}, 0.3, 3)},
       {"one_cell", sample(3, 1, {1, 1, 1}, 0.3, 0)},
       {"wide", sample(2, 3, {7, 5, 1}, 0.2, 2)},
+      {"float", sample(2, 8, {3, 2, 1}, 0.4, 2)},
+      {"large", sample(2, 256, {1, 1, 1}, 0.4, 0)},  // arrays of several compressed blocks
   };
   common::pvd_series series(folder / "all & more.pvd");
   for (const auto& [name, mesh] : all) {
     const auto file = folder / "data" / (std::string(name) + " 'n' <more>.vtu");
-    common::write_vtu(file, mesh);
+    const bool is_float = std::string_view(name) == "float";
+    common::write_vtu(file, mesh,
+                      is_float ? common::vtu_numbers::float32 : common::vtu_numbers::float64);
     series.add(double(series.entries().size()) / 3, file);
     auto json = truth(mesh);
     json["name"] = name;
+    json["is_float"] = is_float;
     json["file"] = file.string();
     json["listed_at"] = series.entries().back().time;
     std::cout << json.dump() << '\n';

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "parameter_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <filesystem>
+#include <sstream>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "common/cli_messages.hpp"
+#include "common/text_file.hpp"
+
+namespace common {
+namespace {
+
+/// A key of the file, and the option whose value it gives.
+struct key_of_option {
+  std::string_view key, option;
+};
+
+constexpr std::array keys{
+    key_of_option{"problem", "--problem"},
+    key_of_option{"dim", "--dim"},
+    key_of_option{"stop_time", "--t-end"},
+    key_of_option{"geometry.prob_lo", "--prob-lo"},
+    key_of_option{"geometry.prob_hi", "--prob-hi"},
+    key_of_option{"geometry.lo_bc", "--lo-bc"},
+    key_of_option{"geometry.hi_bc", "--hi-bc"},
+    key_of_option{"amr.n_cell", "--blocks"},
+    key_of_option{"amr.max_level", "--max-level"},
+    key_of_option{"amr.max_blocks", "--max-blocks"},
+    key_of_option{"amr.regrid_int", "--regrid-every"},
+    key_of_option{"amr.balance", "--balance"},
+    key_of_option{"amr.criterion", "--criterion"},
+    key_of_option{"amr.refine_above", "--refine-above"},
+    key_of_option{"amr.coarsen_below", "--coarsen-below"},
+    key_of_option{"amr.subcycling_mode", "--subcycle"},
+    key_of_option{"amr.do_reflux", "--no-reflux"},
+    key_of_option{"amr.check_file", "--checkpoint"},
+    key_of_option{"amr.check_int", "--checkpoint-every"},
+    key_of_option{"amr.restart", "--restart"},
+    key_of_option{"amr.plot_file", "--plotfile"},
+    key_of_option{"hydro.gamma", "--gamma"},
+    key_of_option{"hydro.gravity", "--gravity"},
+    key_of_option{"hydro.cfl", "--cfl"},
+    key_of_option{"hydro.limiter", "--limiter"},
+    key_of_option{"hydro.precision", "--precision"},
+    key_of_option{"output.folder", "--output-dir"},
+    key_of_option{"output.frames", "--frames"},
+    key_of_option{"output.field", "--field"},
+    key_of_option{"output.history_int", "--history-every"},
+    key_of_option{"output.range", "--range"},
+    key_of_option{"output.units", "--units"},
+    key_of_option{"output.float32", "--float32"},
+    key_of_option{"amr.keep_checkpoints", "--keep"},
+};
+
+/// The keys of a region, [region.NAME], with the field of amr_region.
+constexpr std::array region_keys{
+    key_of_option{"box_lo", "point"},        key_of_option{"box_hi", "upper"},
+    key_of_option{"sphere_center", "point"}, key_of_option{"sphere_radius", "radius"},
+    key_of_option{"plane_point", "point"},   key_of_option{"plane_normal", "normal"},
+    key_of_option{"density", "density"},     key_of_option{"velocity", "velocity"},
+    key_of_option{"pressure", "pressure"},
+};
+
+/// Returns the names of keys that begin with `section`, for a message.
+std::string names_of(const auto& all, std::string_view section) {
+  std::string names;
+  for (const key_of_option& one : all) {
+    if (!one.key.starts_with(section)) continue;
+    names += (names.empty() ? "" : ", ") + std::string(one.key);
+  }
+  return names;
+}
+
+/// Returns what a message about an unknown key says of the others.
+std::string other_keys(const std::string& key) {
+  const std::string section = key.substr(0, key.find('.') + 1);
+  const std::string names = section.empty() ? "" : names_of(keys, section);
+  if (!names.empty()) return "; the others are " + names;
+  return "; the sections are geometry, amr, hydro, output and region.NAME, and keys without a "
+         "section are problem, dim and stop_time";
+}
+
+}  // namespace
+
+std::shared_ptr<parameter_file> parameter_file::add(CLI::App& app, file_options& files) {
+  std::shared_ptr<parameter_file> file(new parameter_file(app));
+  auto* const option = app.set_config(
+      "--input", "",
+      "Parameter file with values of options, and with regions of an own problem. The options "
+      "of the command line have precedence");
+  option->type_name("FILE")->group("Problem")->check([](const std::string& path) -> std::string {
+    if (path.empty()) return "--input is empty; it must name a file";
+    if (path == "-") return "a parameter file must be a file; - is not supported";
+    std::error_code missing;  // CLI11 opens the file a second time, so it cannot be a pipe
+    if (std::filesystem::exists(path, missing) && !std::filesystem::is_directory(path) &&
+        !std::filesystem::is_regular_file(path)) {
+      throw bad_input(path + " is no regular file");
+    }
+    static_cast<void>(read_whole_file(path));  // throws bad_input with the reason
+    return {};
+  });
+  files.add_input(option);
+  app.config_formatter(file);
+  return file;
+}
+
+std::string parameter_file::place(std::size_t line) const {
+  return name_of_input(path_) + ", line " + std::to_string(line) + ": ";
+}
+
+void parameter_file::reject(const entry& from, const std::string& what) const {
+  throw bad_input(place(from.line) + from.key + ' ' + what);
+}
+
+std::vector<parameter_file::entry> parameter_file::read() const {
+  std::vector<entry> all;
+  std::string section;
+  // CLI11 splits a line into the key and its values, and removes quotes and the comment. It has no
+  // line numbers, and skips what it does not understand, so it gets one line at a time.
+  CLI::ConfigTOML syntax;
+  syntax.maxLayers(8);
+  for_each_line(path_, [&](const text_line& line) {
+    const std::string text(line.text.substr(0, line.text.find('#')));
+    const std::string_view data = trimmed(text);
+    if (data.empty()) return;
+    if (std::ranges::any_of(data, [](unsigned char c) { return c < ' ' && c != '\t'; })) {
+      line.reject("has a control character");
+    }
+    const auto is_of_key = [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '-';
+    };
+    const auto is_key = [&](std::string_view key) {
+      return !key.empty() && std::ranges::all_of(key, is_of_key) && key.front() != '.' &&
+             key.back() != '.' && key.find("..") == key.npos;
+    };
+    if (data.front() == '[') {
+      section = trimmed(data.substr(1, data.size() - 2));
+      if (data.back() != ']' || !is_key(section)) line.reject("is no [section]");
+      if (section.starts_with("region.")) add_to_region({section, {}, line.number});
+      section += '.';
+      return;
+    }
+    const std::size_t equals = std::min(data.find('='), data.size());
+    const std::string key = section + std::string(trimmed(data.substr(0, equals)));
+    if (equals == data.size() || !is_key(trimmed(data.substr(0, equals)))) {
+      line.reject("is neither key = value nor [section]");
+    }
+    const std::string_view value = trimmed(data.substr(equals + 1));
+    if (value.starts_with('[') != value.ends_with(']')) {
+      line.reject("has one bracket; an array must end in its line");
+    }
+    std::istringstream one("key = " + std::string(value));
+    entry found{key, {}, line.number};
+    for (const CLI::ConfigItem& item : syntax.from_config(one)) found.words = item.inputs;
+    std::erase(found.words, "");
+    for (const std::string& word : found.words) {
+      if (word.starts_with('"') || word.starts_with('\''))
+        line.reject("has an open quotation mark");
+    }
+    if (found.words.empty()) reject(found, "has no value");
+    all.push_back(std::move(found));
+  });
+  return all;
+}
+
+std::vector<CLI::ConfigItem> parameter_file::from_config(std::istream&) const {
+  path_ = app_->get_option("--input")->results().front();
+  const std::vector<entry> all = read();
+  std::map<std::string, std::size_t> lines;
+  for (const entry& one : all) {
+    const auto [earlier, is_new] = lines.emplace(one.key, one.line);
+    if (!is_new) reject(one, "occurs also in line " + std::to_string(earlier->second));
+    if (one.key.starts_with("region.")) {
+      add_to_region(one);
+    } else if (std::ranges::find(keys, one.key, &key_of_option::key) == keys.end()) {
+      reject(one, "is no key" + other_keys(one.key));
+    }
+  }
+  // Other values depend on the number of dimensions.
+  for (const bool is_dim : {true, false}) {
+    for (const entry& one : all) {
+      if (!one.key.starts_with("region.") && (one.key == "dim") == is_dim) set_option(one);
+    }
+  }
+  return {};
+}
+
+int parameter_file::dimensions() const {
+  const CLI::Option* const option = app_->get_option("--dim");
+  return option->count() > 0 ? option->as<int>() : 2;
+}
+
+void parameter_file::set_option(const entry& from) const {
+  const auto row = std::ranges::find(keys, from.key, &key_of_option::key);
+  CLI::Option* const option = app_->get_option(std::string(row->option));
+  std::string value;
+  for (const std::string& word : from.words) value += (value.empty() ? "" : ",") + word;
+  const bool is_list = from.key.starts_with("geometry.") || from.key == "hydro.gravity" ||
+                       from.key == "output.range" || from.key == "output.units";
+  if (from.words.size() > 1 && !is_list && from.key != "amr.n_cell") {
+    reject(from, "has " + std::to_string(from.words.size()) +
+                     " values; it must have one, with blanks in quotes");
+  }
+  const auto choice = [&](const char* no, const char* yes) {
+    if (value != no && value != yes) {
+      reject(from, "is " + in_quotes(value) + "; it must be " + no + " or " + yes);
+    }
+    value = value == yes ? "true" : "false";
+  };
+  if (from.key == "amr.subcycling_mode") choice("None", "Auto");
+  if (from.key == "amr.do_reflux") choice("1", "0");
+  if (from.key == "output.float32") choice("0", "1");
+  if (from.key == "amr.n_cell") {
+    const auto cells = dimensions() == 2 ? 16u : 8u;
+    value.clear();
+    for (const std::string& word : from.words) {
+      const auto count = parse<unsigned>(word);
+      if (!count || *count == 0 || *count % cells != 0) {
+        reject(from, "is " + in_quotes(word) + "; it must be a multiple of " +
+                         std::to_string(cells) + ", the cells along an edge of a block");
+      }
+      value += (value.empty() ? "" : "x") + std::to_string(*count / cells);
+    }
+  }
+  // The value of the file is checked also if the command line has another one.
+  const CLI::results_t given = option->results();
+  try {
+    option->clear();
+    option->add_result(value);
+    option->run_callback();
+  } catch (const CLI::ParseError& e) {
+    std::string what = e.what();
+    const std::string name = std::string(row->option) + ": ";
+    if (what.starts_with(name)) what = what.substr(name.size());
+    throw bad_input(place(from.line) + from.key + ": " + what);
+  }
+  if (given.empty()) {
+    entry_of_option_.emplace(row->option, from);
+    return;
+  }
+  option->clear();
+  for (const std::string& word : given) option->add_result(word);
+}
+
+// ---- regions ----
+
+void parameter_file::add_to_region(const entry& from) const {
+  const std::string rest = from.key.substr(std::string_view("region.").size());
+  const std::string name = rest.substr(0, rest.find('.'));
+  const std::string key = rest.substr(std::min(name.size() + 1, rest.size()));
+  auto region = std::ranges::find(regions_, name, &region_entries::name);
+  if (region == regions_.end()) {
+    regions_.push_back({name, from.line, {}});
+    region = regions_.end() - 1;
+  }
+  if (from.words.empty()) return;  // [region.NAME]
+  if (std::ranges::find(region_keys, key, &key_of_option::key) == region_keys.end()) {
+    reject(from, "is no key; those of a region are " + names_of(region_keys, ""));
+  }
+  region->entries.emplace(key, from);
+}
+
+double parameter_file::number(const entry& from, std::size_t index) const {
+  double value = 0;
+  const std::string& word = from.words[index];
+  const number_error error = parse_number(word, value);
+  if (error != number_error::none || !std::isfinite(value)) {
+    reject(from, "is " + in_quotes(word) + "; it must be a finite number");
+  }
+  return value;
+}
+
+ramify::amr_region parameter_file::region_of(const region_entries& from, int dimensions) const {
+  const auto has = [&](const char* key) { return from.entries.contains(key); };
+  const auto read = [&](const char* key, std::size_t count, auto&& set) {
+    const auto found = from.entries.find(key);
+    if (found == from.entries.end()) {
+      throw bad_input(place(from.line) + "region." + from.name + " has no " + key);
+    }
+    const entry& one = found->second;
+    if (one.words.size() != count) {
+      reject(one, "has " + std::to_string(one.words.size()) + " numbers; it must have " +
+                      std::to_string(count));
+    }
+    for (std::size_t i = 0; i < count; ++i) set(i, number(one, i));
+  };
+  const auto read_vector = [&](const char* key, std::array<double, 3>& to) {
+    read(key, std::size_t(dimensions), [&](std::size_t i, double value) { to[i] = value; });
+  };
+  const auto read_scalar = [&](const char* key, double& to) {
+    read(key, 1, [&](std::size_t, double value) { to = value; });
+  };
+  ramify::amr_region region;
+  const bool is_box = has("box_lo") || has("box_hi");
+  const bool is_ball = has("sphere_center") || has("sphere_radius");
+  const bool is_half_space = has("plane_point") || has("plane_normal");
+  if (int(is_box) + int(is_ball) + int(is_half_space) > 1) {
+    throw bad_input(place(from.line) + "region." + from.name +
+                    " has two shapes; it must be a box, a sphere, a plane or everywhere");
+  }
+  if (is_box) {
+    region.shape = ramify::amr_shape::box;
+    read_vector("box_lo", region.point);
+    read_vector("box_hi", region.upper);
+  } else if (is_ball) {
+    region.shape = ramify::amr_shape::ball;
+    read_vector("sphere_center", region.point);
+    read_scalar("sphere_radius", region.radius);
+  } else if (is_half_space) {
+    region.shape = ramify::amr_shape::half_space;
+    read_vector("plane_point", region.point);
+    read_vector("plane_normal", region.normal);
+  }
+  read_scalar("density", region.density);
+  read_scalar("pressure", region.pressure);
+  if (has("velocity")) read_vector("velocity", region.velocity);
+  return region;
+}
+
+std::vector<ramify::amr_region> parameter_file::regions(int dimensions) const {
+  std::vector<ramify::amr_region> all;
+  for (const region_entries& one : regions_) all.push_back(region_of(one, dimensions));
+  return all;
+}
+
+// ---- messages of checks that concern several values ----
+
+std::string parameter_file::about_region(const std::string& message) const {
+  constexpr std::string_view list = "amr_setup.regions[";
+  if (!message.starts_with(list)) return {};
+  const std::size_t end = message.find("].");
+  const auto number = parse<std::size_t>(message.substr(list.size(), end - list.size()));
+  if (!number || *number >= regions_.size()) return {};
+  const region_entries& region = regions_[*number];
+  const std::string rest = message.substr(end + 2);
+  const std::string field = rest.substr(0, rest.find_first_of(" ["));
+  for (const auto& [name, from] : region.entries) {
+    const auto row = std::ranges::find(region_keys, name, &key_of_option::key);
+    if (row->option == field) return place(from.line) + from.key + rest.substr(field.size());
+  }
+  return place(region.line) + "region." + region.name + ": " + rest;
+}
+
+void parameter_file::reject(const std::invalid_argument& error) const {
+  std::string message = error.what();
+  if (const std::string text = about_region(message); !text.empty()) throw bad_input(text);
+  // The fields whose options have other names.
+  for (const auto& [field, name] : {std::pair{"amr_options.mesh.lower", "--prob-lo"},
+                                    {"amr_options.mesh.upper", "--prob-hi"},
+                                    {"amr_options.mesh.roots", "--blocks"},
+                                    {"amr_options.mesh.sides", "--lo-bc, --hi-bc"},
+                                    {"amr_setup.dimensions", "--dim"}}) {
+    if (message.starts_with(field)) message.replace(0, std::string_view(field).size(), name);
+  }
+  message = in_terms_of_options(*app_, message);
+  const std::string subject = message.substr(0, message.find_first_of(" [,"));
+  for (const auto& [option, from] : entry_of_option_) {
+    if (option != subject) continue;
+    throw bad_input(place(from.line) + from.key + message.substr(subject.size()));
+  }
+  throw std::invalid_argument(message);
+}
+
+}  // namespace common
