@@ -59,6 +59,7 @@
 #include <ramify/amr/physics/criteria.cuh>
 #include <ramify/amr/physics/euler.cuh>
 #include <ramify/amr/physics/extensions.cuh>
+#include <ramify/amr/physics/positivity.cuh>
 #include <ramify/amr/physics/problems.cuh>
 #include <ramify/amr/physics/shallow_water.cuh>
 #include <ramify/amr/restore.cuh>

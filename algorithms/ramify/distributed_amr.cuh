@@ -196,6 +196,8 @@ class distributed_amr_run<Physics, Criterion, n> {
     distributed_amr_report report;
     static_cast<amr_report&>(report) = parts_->report;
     const std::uint64_t halo = mesh.plan().present.size() - mesh.plan().nodes.size();
+    report.fallback_cells = ranks_->all_reduce(report.fallback_cells, reduction::sum);
+    report.floored_cells = ranks_->all_reduce(report.floored_cells, reduction::sum);
     report.halo_blocks = ranks_->all_reduce(halo, reduction::sum);
     report.moved_blocks = ranks_->all_reduce(mesh.moved_blocks(), reduction::sum);
     report.cost_imbalance = mesh.imbalance();

@@ -93,6 +93,12 @@ template <int dim>
   return gas;
 }
 
+template <class Physics>
+[[nodiscard]] with_positivity<Physics> physics_of(const setting& s,
+                                                  const with_positivity<Physics>*) {
+  return {physics_of(s, static_cast<const Physics*>(nullptr))};
+}
+
 // ---- the initial state --------------------------------------------------------------------------
 
 /// Returns a hash of a position, in [0, 1).

@@ -125,6 +125,8 @@ inline void expect_same(const result& here, const result& on_ranks) {
   BOOST_TEST(here.report.time == on_ranks.report.time);
   BOOST_TEST(here.report.steps == on_ranks.report.steps);
   BOOST_TEST(here.report.cell_updates == on_ranks.report.cell_updates);
+  BOOST_TEST(here.report.fallback_cells == on_ranks.report.fallback_cells);
+  BOOST_TEST(here.report.floored_cells == on_ranks.report.floored_cells);
   BOOST_TEST(here.report.regrids == on_ranks.report.regrids);
   BOOST_TEST(here.report.refined == on_ranks.report.refined);
   BOOST_TEST(here.report.coarsened == on_ranks.report.coarsened);

@@ -21,9 +21,11 @@
 ///   1  load the block's cells as primitive values
 ///   for each axis:
 ///   2  load two ghost cells at each end of each line
-///   3  reconstruct, and compute the fluxes through a run of faces
+///   3  reconstruct, and compute the fluxes through a run of faces; replace those that would make
+///      a cell invalid, if the physics has a fallback_flux() (keep_valid.cuh)
 ///   4  exchange fluxes at the ends of runs; add fluxes to the registers at coarse-fine faces
-///   5  add the sources, if the physics has any, and store the new values
+///   5  add the sources, if the physics has any; raise values to floors, if it has at_floors();
+///      store the new values
 ///   6  if the block has coarser neighbors: average down to its parent, which they read
 
 #include <ramify/amr/advance_cells.cuh>
@@ -111,12 +113,12 @@ __global__ void __launch_bounds__(tuning_of<View>::bounds, 1)
         for (int a = 0; a < dim; ++a) {
           where[a] = a == axis ? center[a] + times(real(face) - real(0.5), spacing) : center[a];
         }
-        const values next = view.physics.flux(left, edges.lower, axis, where, now.time);
+        values next = view.physics.flux(left, edges.lower, axis, where, now.time);
+        if constexpr (has_fallback_flux<typename View::physics_type>)
+          keep_valid(view, shared, line, {below, cell, axis, face, place.level, where}, now, next);
         left = edges.upper;
         if (k == 0) {
-          for (int v = 0; v < View::physics_type::variables; ++v) {
-            shared.first_flux[v][run][line.number] = next[v];
-          }
+          set_first_flux<View>(shared, run, line.number, next);
         } else {
           add_change<View>(shared, line, ratio, axis, face - 1, flux - next);
         }

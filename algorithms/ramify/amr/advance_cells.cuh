@@ -5,43 +5,12 @@
 /// The steps of advance_blocks() except the fluxes: the threads load cells and ghost cells,
 /// adds changes, and stores the new values. The steps have the numbers of advance.cuh.
 
-#include <ramify/amr/advance_tuning.cuh>
+#include <ramify/amr/keep_valid.cuh>
+#include <ramify/amr/rk_stage.cuh>
 #include <ramify/amr/run_view.cuh>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
-
-/// A stage of the Runge-Kutta method on one level.
-struct rk_stage {
-  int index;               ///< 0: first stage, 1: second stage
-  double begin;            ///< when this level's step begins, counted in steps of level 0
-  double length;           ///< length of this level's step, counted in steps of level 0
-  double elapsed;          ///< share of the next coarser level's step that has elapsed
-  bool first;              ///< whether it is the first stage within the next coarser level's step
-  bool keeps_old = false;  ///< whether finer levels read the values before this step
-};
-
-/// The length of a level's step, and the time of the values that a stage of it reads.
-template <class Real>
-struct stage_clock {
-  Real dt;
-  Real time;
-
-  __device__ stage_clock(const time_state& clock, const rk_stage& stage)
-      : dt(static_cast<Real>(clock.dt * stage.length)),
-        time(static_cast<Real>(clock.time +
-                               clock.dt * (stage.begin + stage.index * stage.length))) {}
-};
-
-template <class View>
-using tuning_of = advance_tuning<typename View::physics_type, View::cells_along>;
-/// The shared memory of a block.
-template <class View>
-using storage_of = advance_storage<typename View::physics_type, View::cells_along>;
-template <class View>
-using line_of = line_of_cells<typename View::physics_type, View::cells_along>;
-template <class View>
-using ghosts_of = typename View::ghosts_type;
 
 template <class View>
 __device__ void put_primitive(const View& view, storage_of<View>& shared, int at,
@@ -77,6 +46,9 @@ __device__ void load_cells(const View& view, const ghosts_of<View>& ghosts,
   for (int i = 0; i < rounds; ++i) {
     const int cell = rank + i * threads;
     if (cell < count) put_primitive(view, shared, storage_of<View>::cell_entry(cell), u[i]);
+    if constexpr (has_fallback_flux<typename View::physics_type>) {
+      if (cell < count) shared.is_marked[storage_of<View>::cell_entry(cell)] = 0;
+    }
   }
 }
 
@@ -115,6 +87,14 @@ __device__ void add_change(storage_of<View>& shared, const line_of<View>& line,
     const auto more = times(ratio, difference[v]);
     change = axis == 0 ? more : change + more;
   }
+}
+
+/// Sets the flux through the first face of a run. `line` is the number of its line.
+template <class View>
+__device__ void set_first_flux(storage_of<View>& shared, int run, int line,
+                               const typename View::values& first) {
+  for (int v = 0; v < View::physics_type::variables; ++v)
+    shared.first_flux[v][run][line] = first[v];
 }
 
 /// Returns the flux through the first face of a run. `line` is the number of its line.
@@ -168,8 +148,8 @@ __device__ void apply_implicit_source([[maybe_unused]] const View& view, [[maybe
   }
 }
 
-/// Step 5. Adds the sources, stores the new values and, if step 6 follows, keeps them in place of
-/// the changes.
+/// Step 5. Adds the sources, raises the new values to the floors, stores them and, if step 6
+/// follows, keeps them in place of the changes.
 template <class View>
 __device__ void store_new_values(const View& view, const rk_stage& stage,
                                  const stage_clock<typename View::real>& now,
@@ -177,6 +157,7 @@ __device__ void store_new_values(const View& view, const rk_stage& stage,
   using real = typename View::real;
   using values = typename View::values;
   using cells = typename View::cells;
+  kept_cells<typename View::physics_type> kept;
   for (int cell = rank; cell < cells::count; cell += tuning_of<View>::threads) {
     const int entry = storage_of<View>::cell_entry(cell);
     values change;
@@ -187,6 +168,7 @@ __device__ void store_new_values(const View& view, const rk_stage& stage,
       add_source(view, node, cell, u, now, change);
       next = u + change;
       apply_implicit_source(view, node, cell, now.time + now.dt, now.dt, next);
+      kept.raise(view.physics, next);
       view.u_stage.store(node, cell, next);
     } else {
       if (stage.keeps_old) view.u_old.store(node, cell, u);
@@ -194,11 +176,14 @@ __device__ void store_new_values(const View& view, const rk_stage& stage,
       add_source(view, node, cell, last, now, change);
       next = real(0.5) * (u + (last + change));
       apply_implicit_source(view, node, cell, now.time, real(0.5) * now.dt, next);
+      kept.raise(view.physics, next);
       view.u_new.store(node, cell, next);
     }
+    kept.count_marked(shared, entry);
     if (!keeps) continue;
     for (int v = 0; v < View::physics_type::variables; ++v) shared.change[v][entry] = next[v];
   }
+  kept.add_to(view, node);
 }
 
 /// Step 6. Stores the averages of the new values in the block's part of its parent.

@@ -5,6 +5,7 @@
 /// How advance_blocks divides a block of cells among threads, and its layout of shared memory.
 
 #include <ramify/amr/block_cells.cuh>
+#include <ramify/amr/physics_members.cuh>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
@@ -45,16 +46,28 @@ struct advance_tuning {
   static constexpr int axes_with_ghosts = Physics::dimensions == 2 ? 2 : 1;
 };
 
+/// For each of `cells` cells, whether it got a flux of first order. Empty without fallback_flux().
+template <class Physics, int cells>
+struct cell_marks {};
+template <class Physics, int cells>
+requires has_fallback_flux<Physics>
+struct cell_marks<Physics, cells> {
+  unsigned is_marked[cells];
+};
+
+/// The entries of a block's own cells in shared memory: rows along x, each followed by one entry of
+/// padding, so that neighboring lines along any axis are in different banks.
+template <class Physics, int n>
+inline constexpr int padded_cells = block_cells<Physics::dimensions, n>::count / n*(n + 1);
+
 /// The shared memory of a block of threads.
 template <class Physics, int n>
-struct advance_storage {
+struct advance_storage : cell_marks<Physics, padded_cells<Physics, n>> {
   using real = typename Physics::real;
   using tuning = advance_tuning<Physics, n>;
   using cells = block_cells<Physics::dimensions, n>;
   static constexpr int lines = tuning::lines;
-  /// The entries of the block's own cells: rows along x, each followed by one entry of padding, so
-  /// that neighboring lines along any axis are in different banks.
-  static constexpr int own = cells::count / n * (n + 1);
+  static constexpr int own = padded_cells<Physics, n>;  ///< the entries of the block's own cells
   static constexpr int ghosts_of_axis = 2 * cells::ghosts * lines;
 
   /// The own cells, then two ghost cells at each end of the lines.

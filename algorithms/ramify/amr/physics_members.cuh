@@ -41,6 +41,22 @@ concept has_floors = requires(const P& physics, const typename P::values& u) {
   { physics.describe_floors(u) } -> std::convertible_to<std::string>;
 };
 
+/// Whether a physics has a flux of first order for cells that would become invalid.
+template <class P>
+concept has_fallback_flux = requires(const P& physics, const typename P::values& u,
+                                     point_of<P> where) {
+  {
+    physics.fallback_flux(u, u, 0, where, typename P::real{})
+    } -> std::convertible_to<typename P::values>;
+};
+
+/// Whether a physics raises conserved values that are below its floors during a run.
+template <class P>
+concept has_raising_floors = has_floors<P> &&
+    requires(const P& physics, const typename P::values& u) {
+  { physics.at_floors(u) } -> std::convertible_to<typename P::values>;
+};
+
 /// Whether a physics computes the ghost cells of sides that are boundary::prescribed.
 template <class P>
 concept has_ghost_state = requires(const P& physics, const typename P::values& u,
@@ -108,9 +124,12 @@ struct physics_functions<P, true> {
   static constexpr bool implicit_source = has_implicit_source<P> || !requires {
     &P::implicit_source;
   };
+  static constexpr bool fallback_flux = has_fallback_flux<P> || !requires { &P::fallback_flux; };
+  static constexpr bool at_floors = has_raising_floors<P> || !requires { &P::at_floors; };
   static constexpr bool are_valid = to_primitive && to_conserved && is_valid && is_positive &&
                                     max_wave_speed && flux && reflected && field_name &&
-                                    ghost_state && source && implicit_source;
+                                    ghost_state && source && implicit_source && fallback_flux &&
+                                    at_floors;
 };
 
 /// Reports each type or constant that a physics lacks by a sentence of the compiler.
@@ -159,6 +178,12 @@ struct checked_physics_functions {
                 "amr_run: the optional member of Physics is values implicit_source(values, const "
                 "real (&where)[dimensions], const real (&edges)[dimensions], real time, real dt) "
                 "const");
+  static_assert(functions::fallback_flux,
+                "amr_run: the optional member of Physics is values fallback_flux(values left, "
+                "values right, int axis, const real (&where)[dimensions], real time) const");
+  static_assert(functions::at_floors,
+                "amr_run: the optional member of Physics is values at_floors(values) const, beside "
+                "bool is_above_floors(values) const and std::string describe_floors(values) const");
 };
 template <class P>
 struct checked_physics_functions<P, false> {};

@@ -123,6 +123,8 @@ void update_report(amr_report& report, run_report part, const run_state& state, 
   report.blocks = state.mesh.level_begin[mesh.options().max_level + 1];
   report.peak_blocks = state.mesh.peak_blocks;
   report.max_blocks = mesh.options().max_blocks;
+  report.fallback_cells = state.kept.by_fluxes;
+  report.floored_cells = state.kept.by_floors;
   report.finest_level = finest_level(state.mesh, mesh.options().max_level);
 }
 

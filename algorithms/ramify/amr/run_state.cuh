@@ -79,6 +79,12 @@ struct regrid_state {
   }
 };
 
+/// How often cells were kept valid, in stages of steps (keep_valid.cuh).
+struct kept_state {
+  unsigned long long by_fluxes;
+  unsigned long long by_floors;
+};
+
 /// Kernels read and write it in device memory; the host reads it where it needs to.
 struct run_state {
   phase next;
@@ -89,6 +95,7 @@ struct run_state {
   /// If a launch of a captured graph did not complete a phase: the number of grids of this phase
   /// that were launched.
   unsigned launched_of_phase;
+  kept_state kept;
 };
 
 inline constexpr unsigned long long no_invalid_cell = ~0ull;

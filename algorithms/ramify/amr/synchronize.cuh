@@ -5,6 +5,7 @@
 /// Synchronizes levels: inner nodes get the averages of their children, and coarse leaves get the
 /// fluxes of finer blocks.
 
+#include <ramify/amr/keep_valid.cuh>
 #include <ramify/amr/run_view.cuh>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
@@ -143,10 +144,30 @@ __device__ typename View::real flux_correction(const View& view, int node, int c
   return change;
 }
 
+/// Raises the cells of a leaf at a face to the floors of the physics, except those that an earlier
+/// face in `finer` has, too.
+template <class View>
+__device__ void raise_corrected_cells(const View& view, int leaf, int face, unsigned finer) {
+  using cells = typename View::cells;
+  kept_cells<typename View::physics_type> kept;
+  for (int line = static_cast<int>(threadIdx.x); line < cells::per_face;
+       line += static_cast<int>(blockDim.x)) {
+    const int cell = cells::on_line(face / 2, line, face % 2 == 0 ? 0 : View::cells_along - 1);
+    int at[View::dim];
+    cells::coordinates(cell, at);
+    if ((finer & faces_of_cell<View::cells_along>(at) & ((1u << face) - 1)) != 0) continue;
+    auto u = view.u_new.load(leaf, cell);
+    if (kept.raise(view.physics, u)) view.u_new.store(leaf, cell, u);
+  }
+  kept.add_to(view, leaf);
+}
+
 /// Flux correction (Berger & Colella, J. Comput. Phys. 82 (1989) 64): replaces the flux that a
 /// coarse leaf computed at a coarse-fine face by the fluxes of the fine blocks. One block for each
 /// entry of a list of faces. A cell at several such faces gathers its corrections at the first of
 /// them, so that their sum has one order.
+///
+/// A physics with at_floors() then raises the corrected cells to its floors.
 template <class View>
 __global__ void reflux(View view, const int* faces) {
   const traced here(view.trace, __func__);
@@ -169,6 +190,10 @@ __global__ void reflux(View view, const int* faces) {
     if ((corrected & ((1u << face) - 1)) != 0) continue;  // an earlier face has the cell, too
     view.u_new.data[view.u_new.offset(leaf, v, cell)] +=
         flux_correction(view, leaf, cell, at, corrected, v);
+  }
+  if constexpr (has_raising_floors<typename View::physics_type>) {
+    __syncthreads();
+    raise_corrected_cells(view, leaf, face, finer);
   }
 }
 
