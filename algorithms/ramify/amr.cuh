@@ -54,6 +54,7 @@
 #include <ramify/amr/begin_run.cuh>
 #include <ramify/amr/config.hpp>
 #include <ramify/amr/device_mesh.cuh>
+#include <ramify/amr/leaves.cuh>
 #include <ramify/amr/phase_run.cuh>
 #include <ramify/amr/physics/advection.cuh>
 #include <ramify/amr/physics/criteria.cuh>
@@ -227,6 +228,14 @@ class amr_run<Physics, Criterion, n> {
   [[nodiscard]] std::uint64_t steps() const { return parts_->report.steps; }
   /// Returns the report of the run until now.
   [[nodiscard]] const amr_report& report() const { return parts_->report; }
+
+  /// Returns the leaves in device memory, for kernels of the caller in the run's stream. Does not
+  /// wait. Valid until the next call that advances the run, or reserve().
+  /// \throws std::logic_error if steps are under way
+  [[nodiscard]] mesh_leaves<Physics, n> leaves() const {
+    return complete().mesh.view().leaves_of(parts_->report.time,
+                                            static_cast<unsigned>(parts_->report.leaves));
+  }
 
   /// Returns the integrals of the conserved values over the domain. Waits for the stream. They are
   /// summed in Morton order, so equal meshes with equal values give equal bits.

@@ -190,6 +190,11 @@ class distributed_amr_run<Physics, Criterion, n> {
   /// Returns the number of leaves of this rank. Not collective.
   [[nodiscard]] std::size_t own_leaves() const { return parts_->mesh.plan().leaves.size(); }
 
+  /// Returns the leaves of this rank in device memory, as amr_run::leaves() does. Not collective.
+  [[nodiscard]] mesh_leaves<Physics, n, detail::amr::slot_by_table> leaves() const {
+    return parts_->mesh.leaves_for_kernels(parts_->report.time);
+  }
+
   /// Returns the report of the run until now. \throws cluster_error
   [[nodiscard]] distributed_amr_report report() const {
     const auto& mesh = parts_->mesh;

@@ -99,6 +99,20 @@ template <class Physics>
   return {physics_of(s, static_cast<const Physics*>(nullptr))};
 }
 
+/// A callback that heats a gas after each step.
+struct heater {
+  template <class Physics>
+  __device__ void operator()(const Physics&, typename Physics::values& u, const double (&)[2],
+                             const double (&)[2], double) const {
+    u[Physics::energy] += 0.25 * u[Physics::density];
+  }
+};
+template <class Physics, class Callback>
+[[nodiscard]] with_callback<Physics, Callback> physics_of(const setting& s,
+                                                          const with_callback<Physics, Callback>*) {
+  return {physics_of(s, static_cast<const Physics*>(nullptr)), Callback{}};
+}
+
 // ---- the initial state --------------------------------------------------------------------------
 
 /// Returns a hash of a position, in [0, 1).

@@ -84,6 +84,26 @@ BOOST_AUTO_TEST_CASE(a_blast_smaller_than_a_cell_has_its_energy_on_any_number_of
   }
 }
 
+// Two streams that leave a vacuum: cells get fluxes of first order, and after each step a callback
+// heats them.
+BOOST_DATA_TEST_CASE(a_gas_with_fallbacks_and_a_callback, data::make(subcycling), subcycle) {
+  using hot_gas = ramify::with_callback<ramify::with_positivity<gas>, heater>;
+  setting s = moving<hot_gas>(subcycle);
+  s.options.regrid.every = 0;
+  s.options.step.cfl = 1;
+  s.criterion = criterion_kind::corner;
+  s.initial = initial_kind::tearing;
+  s.center[0] = 0.2;
+  s.amplitude = 20;
+  s.velocity[1] = 0;
+  if (is_first()) {
+    auto run = start<hot_gas>(s);
+    run.advance(1);
+    BOOST_TEST(run.report().fallback_cells > 0u);
+  }
+  compare<hot_gas>(s, 6, {3, subcycle ? 4 : 7});
+}
+
 // The negative control: other values have other bits.
 BOOST_AUTO_TEST_CASE(another_time_step_changes_the_bits) {
   setting s = moving<gas>(false);

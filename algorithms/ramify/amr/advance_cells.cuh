@@ -107,21 +107,6 @@ template <class View>
   return first;
 }
 
-/// The center of a cell and the lengths of its edges.
-template <class View>
-struct source_cell {
-  typename View::real where[View::dim];
-  typename View::real edges[View::dim];
-
-  __device__ source_cell(const View& view, int node, int cell) {
-    const auto place = view.tree.place[node];
-    int at[View::dim];
-    View::cells::coordinates(cell, at);
-    view.center(place, at, where);
-    for (int axis = 0; axis < View::dim; ++axis) edges[axis] = view.spacing(place.level, axis);
-  }
-};
-
 /// Adds the source during `now.dt` to the change of a cell with the values `u`.
 template <class View>
 __device__ void add_source([[maybe_unused]] const View& view, [[maybe_unused]] int node,
@@ -130,7 +115,7 @@ __device__ void add_source([[maybe_unused]] const View& view, [[maybe_unused]] i
                            [[maybe_unused]] const stage_clock<typename View::real>& now,
                            [[maybe_unused]] typename View::values& change) {
   if constexpr (has_source<typename View::physics_type>) {
-    const source_cell<View> here(view, node, cell);
+    const cell_shape<View> here(view, node, cell);
     change += now.dt * view.physics.source(u, here.where, here.edges, now.time);
   }
 }
@@ -143,7 +128,7 @@ __device__ void apply_implicit_source([[maybe_unused]] const View& view, [[maybe
                                       [[maybe_unused]] typename View::real duration,
                                       [[maybe_unused]] typename View::values& u) {
   if constexpr (has_implicit_source<typename View::physics_type>) {
-    const source_cell<View> here(view, node, cell);
+    const cell_shape<View> here(view, node, cell);
     u = view.physics.implicit_source(u, here.where, here.edges, end, duration);
   }
 }

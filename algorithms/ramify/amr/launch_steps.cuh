@@ -9,6 +9,7 @@
 /// as the task advance_level. The host runs it as a function, kernels as a tail launch.
 
 #include <ramify/amr/advance.cuh>
+#include <ramify/amr/after_step.cuh>
 #include <ramify/amr/next_phase.cuh>
 #include <ramify/amr/synchronize.cuh>
 #include <ramify/amr/time_step.cuh>
@@ -109,6 +110,39 @@ struct advance_level {
   }
 };
 
+/// Launches the averages of new or changed blocks. Without subcycling only those that leaves read.
+template <class View, class Grids>
+__host__ __device__ void launch_averages(const View& view, const mesh_state& mesh, Grids& grids) {
+  if (!view.step.subcycle) {
+    grids(average_leaves<View>, view.shape(mesh.leaves, step_threads), view, view.lists.leaves);
+    return;
+  }
+  for (int level = view.finest_level_of(mesh) - 1; level >= 0; --level) {
+    view.share_children(grids, level);
+    const unsigned begin = mesh.level_begin[level];
+    grids(average_down<View>,
+          view.shape(mesh.level_begin[level + 1] - begin, average_threads<View>), view, view.u_new,
+          view.lists.nodes + begin);
+  }
+}
+
+/// Task: calls the callback of the physics after a step, and averages the values that it changes.
+struct call_back {
+  const mesh_state* mesh;  ///< in device memory for a kernel, else the host's copy
+
+  __device__ static const char* name() { return "call_back"; }
+
+  template <class View, class Grids>
+  __host__ __device__ void operator()([[maybe_unused]] const View& view,
+                                      [[maybe_unused]] Grids& grids) const {
+    if constexpr (has_after_step<typename View::physics_type>) {
+      grids(call_after_step<View>, view.shape(mesh->leaves, step_threads), view);
+      if constexpr (!only_observes<typename View::physics_type>)
+        launch_averages(view, *mesh, grids);
+    }
+  }
+};
+
 /// Task: ends the phase that takes steps.
 template <bool in_loop>
 struct end_steps {
@@ -143,6 +177,7 @@ __host__ __device__ void launch_steps(const View& view, const mesh_state& mesh, 
   if (view.step.subcycle) {
     launch_begin_step(view, mesh, grids);
     grids.then(view, advance_level{&mesh, 0, 0.0, true});
+    if constexpr (has_after_step<typename View::physics_type>) grids.then(view, call_back{&mesh});
     grids.then(view, end);
     return;
   }
@@ -154,6 +189,7 @@ __host__ __device__ void launch_steps(const View& view, const mesh_state& mesh, 
       view.share_flux_registers(grids, all_levels);
       launch_reflux(view, mesh, 0, view.tree.max_level + 1, grids);
     }
+    call_back{&mesh}(view, grids);
   }
   grids(average_leaves<View>, view.shape(mesh.averaged_leaves, step_threads), view,
         view.lists.averaged_leaves);

@@ -152,8 +152,8 @@ class phase_run final : public runtime::started_run<amr_report> {
   [[nodiscard]] unsigned batch_limit() const {
     const auto& [mesh, regrid, step] = parts_->options;
     unsigned steps = max_batch;
-    while (steps > 1 &&
-           slots_of_phase(mesh.max_level, step.subcycle, steps) >= control_.slots().allowed) {
+    while (steps > 1 && slots_of_phase<view_type>(mesh.max_level, step.subcycle, steps) >=
+                            control_.slots().allowed) {
       --steps;
     }
     return steps;
@@ -166,7 +166,7 @@ class phase_run final : public runtime::started_run<amr_report> {
     // by a graph; with subcycling, 171 and 214 us. On large meshes launches overlap with grids.
     setup.prefer_host("the host launches steps ahead, which costs less than a graph");
     const auto& [mesh, regrid, step] = parts.options;
-    const unsigned slots = slots_of_phase(mesh.max_level, step.subcycle) + 1;
+    const unsigned slots = slots_of_phase<view_type>(mesh.max_level, step.subcycle) + 1;
     const bool has_regrids = mesh.max_level > 0 && regrid.every > 0 && steps >= regrid.every;
     if (setup.captured && has_regrids && !setup.by_host()) {
       // The loop of a graph contains no regrids, so on the flat route the host would launch steps.
@@ -184,7 +184,7 @@ class phase_run final : public runtime::started_run<amr_report> {
   /// Returns the numbers of launches for the steps between two round trips of the host.
   [[nodiscard]] static route_plans plans(const Parts& parts, const runtime::loop_choice& loop) {
     const auto& [mesh, regrid, step] = parts.options;
-    double grids = max_grids_of_step * max_batch;
+    double grids = (max_grids_of_step + callback_grids<view_type>)*max_batch;
     double tails = 1;
     if (step.subcycle) {  // a step of the recursion over the levels
       const double level_steps = std::exp2(mesh.max_level + 1) - 1;

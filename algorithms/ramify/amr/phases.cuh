@@ -85,22 +85,6 @@ __host__ __device__ void launch_changes(const View& view, const run_state& state
   grids(order_blocks<View>, view.shape(1, order_threads), view);
 }
 
-/// Launches the averages of new or changed blocks. Without subcycling only those that leaves read.
-template <class View, class Grids>
-__host__ __device__ void launch_averages(const View& view, const mesh_state& mesh, Grids& grids) {
-  if (!view.step.subcycle) {
-    grids(average_leaves<View>, view.shape(mesh.leaves, step_threads), view, view.lists.leaves);
-    return;
-  }
-  for (int level = view.finest_level_of(mesh) - 1; level >= 0; --level) {
-    view.share_children(grids, level);
-    const unsigned begin = mesh.level_begin[level];
-    grids(average_down<View>,
-          view.shape(mesh.level_begin[level + 1] - begin, average_threads<View>), view, view.u_new,
-          view.lists.nodes + begin);
-  }
-}
-
 /// Launches a phase other than phase::step.
 template <class View, class Fill, class Grids>
 __host__ __device__ void launch_regrid_phase(const View& view, const run_state& state,
@@ -124,15 +108,19 @@ __host__ __device__ void launch_regrid_phase(const View& view, const run_state& 
   grids(next_phase<View>, view.shape(1, 1), view, state.next);
 }
 
-inline constexpr unsigned max_grids_of_step = 4;    ///< the maximum for a step without recursion
+inline constexpr unsigned max_grids_of_step = 4;    ///< without recursion and callback
 inline constexpr unsigned max_grids_of_regrid = 8;  ///< the maximum for a phase of a regrid
 
 /// The launch slots that a phase needs for its grids.
-[[nodiscard]] __host__ __device__ inline unsigned slots_of_phase(int max_level, bool subcycle,
-                                                                 unsigned steps = 1) {
+template <class View>
+[[nodiscard]] __host__ __device__ unsigned slots_of_phase(int max_level, bool subcycle,
+                                                          unsigned steps = 1) {
   const unsigned levels = static_cast<unsigned>(max_level) + 1;
-  // Each level of the recursion has at most 3 grids and 3 tail launches pending.
-  const unsigned step = subcycle ? 6 * levels + 3 : max_grids_of_step * steps + 3;
+  // Each level of the recursion has at most 3 grids and 3 tail launches pending, and a callback is
+  // one more tail launch.
+  constexpr unsigned more = callback_grids<View>;
+  const unsigned step =
+      subcycle ? 6 * levels + 3 + (more > 0) : (max_grids_of_step + more) * steps + 3;
   const unsigned regrid = (levels > max_grids_of_regrid ? levels : max_grids_of_regrid) + 1;
   return step > regrid ? step : regrid;
 }
@@ -172,8 +160,8 @@ struct run_program : View {
   bool launches_ahead = false;  ///< whether the host launches phases without waiting for the state
 
   [[nodiscard]] __host__ __device__ unsigned slots_of(const run_state& now) const {
-    return slots_of_phase(this->tree.max_level, this->step.subcycle,
-                          now.next == phase::step ? now.clock.batch : 1);
+    return slots_of_phase<View>(this->tree.max_level, this->step.subcycle,
+                                now.next == phase::step ? now.clock.batch : 1);
   }
 
   template <class Grids>

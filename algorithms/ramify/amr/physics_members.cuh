@@ -41,6 +41,18 @@ concept has_floors = requires(const P& physics, const typename P::values& u) {
   { physics.describe_floors(u) } -> std::convertible_to<std::string>;
 };
 
+/// Whether a physics is called back after each step.
+template <class P>
+concept has_after_step = requires(const P& physics, typename P::values& u, point_of<P> where) {
+  physics.after_step(u, where, where, double{});
+};
+/// Whether it only reads the values then.
+template <class P>
+concept only_observes = has_after_step<P> &&
+    requires(const P& physics, const typename P::values& u, point_of<P> where) {
+  physics.after_step(u, where, where, double{});
+};
+
 /// Whether a physics has a flux of first order for cells that would become invalid.
 template <class P>
 concept has_fallback_flux = requires(const P& physics, const typename P::values& u,
@@ -124,12 +136,13 @@ struct physics_functions<P, true> {
   static constexpr bool implicit_source = has_implicit_source<P> || !requires {
     &P::implicit_source;
   };
+  static constexpr bool after_step = has_after_step<P> || !requires { &P::after_step; };
   static constexpr bool fallback_flux = has_fallback_flux<P> || !requires { &P::fallback_flux; };
   static constexpr bool at_floors = has_raising_floors<P> || !requires { &P::at_floors; };
   static constexpr bool are_valid = to_primitive && to_conserved && is_valid && is_positive &&
                                     max_wave_speed && flux && reflected && field_name &&
-                                    ghost_state && source && implicit_source && fallback_flux &&
-                                    at_floors;
+                                    ghost_state && source && implicit_source && after_step &&
+                                    fallback_flux && at_floors;
 };
 
 /// Reports each type or constant that a physics lacks by a sentence of the compiler.
@@ -178,6 +191,9 @@ struct checked_physics_functions {
                 "amr_run: the optional member of Physics is values implicit_source(values, const "
                 "real (&where)[dimensions], const real (&edges)[dimensions], real time, real dt) "
                 "const");
+  static_assert(functions::after_step,
+                "amr_run: the optional member of Physics is void after_step(values&, const real "
+                "(&where)[dimensions], const real (&edges)[dimensions], double time) const");
   static_assert(functions::fallback_flux,
                 "amr_run: the optional member of Physics is values fallback_flux(values left, "
                 "values right, int axis, const real (&where)[dimensions], real time) const");

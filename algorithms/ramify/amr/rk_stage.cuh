@@ -2,12 +2,29 @@
 #pragma once
 
 /// \file
-/// rk_stage: a stage of a step, its clock, and the types of advance_blocks() by those of a view.
+/// rk_stage: a stage of a step, and its clock. The types of advance_blocks() by those of a view,
+/// and the shape of a cell.
 
 #include <ramify/amr/advance_tuning.cuh>
 #include <ramify/amr/run_view.cuh>
 
+RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
+
+/// The center of a cell and the lengths of its edges.
+template <class View>
+struct cell_shape {
+  typename View::real where[View::dim];
+  typename View::real edges[View::dim];
+
+  __device__ cell_shape(const View& view, int node, int cell) {
+    const auto place = view.tree.place[node];
+    int at[View::dim];
+    View::cells::coordinates(cell, at);
+    view.center(place, at, where);
+    for (int axis = 0; axis < View::dim; ++axis) edges[axis] = view.spacing(place.level, axis);
+  }
+};
 
 /// A stage of the Runge-Kutta method on one level.
 struct rk_stage {
@@ -42,3 +59,4 @@ template <class View>
 using ghosts_of = typename View::ghosts_type;
 
 }  // namespace ramify::detail::amr::inline RAMIFY_BUILD
+RAMIFY_INT_ARRAY_BOUNDS_END

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <ramify/amr/ghost.cuh>
+#include <ramify/amr/leaves.cuh>
 #include <ramify/amr/mesh_part.cuh>
 #include <ramify/amr/run_state.cuh>
 #include <ramify/runtime/detail/chain_link.cuh>
@@ -102,8 +103,13 @@ struct run_view : runtime::chain_link,
   }
 
   /// Returns a reader of ghost cells from `u`, in which all levels have the time `time`.
-  [[nodiscard]] __device__ ghosts_type ghosts(const values_type& u, real time) const {
+  [[nodiscard]] __host__ __device__ ghosts_type ghosts(const values_type& u, real time) const {
     return {tree, physics, u, u, u, real(0), step.limiter, *this, time};
+  }
+  /// Returns the first `count` leaves for kernels of the caller.
+  [[nodiscard]] mesh_leaves<Physics, n, typename Part::slots_type> leaves_of(double time,
+                                                                             unsigned count) const {
+    return {ghosts(u_new, static_cast<real>(time)), lists.leaves, count};
   }
   [[nodiscard]] __device__ real* flux_register_of(int node, int face, int variable) const {
     const auto slot = static_cast<std::size_t>(u_new.slot_of(node));

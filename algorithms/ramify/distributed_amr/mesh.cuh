@@ -161,6 +161,11 @@ class distributed_mesh final : public divided_mesh<Physics, n, Criterion>,
     return base::gather(first_leaf, leaves, nullptr);
   }
 
+  /// Returns the own leaves for kernels of the caller. Not collective.
+  [[nodiscard]] auto leaves_for_kernels(double time) const {
+    return own_view().leaves_of(time, unsigned(plan_.leaves.size()));
+  }
+
   /// Returns the sums over the cells of the first `leaves` leaves, [leaf][variable], on all ranks.
   /// Collective.
   [[nodiscard]] std::vector<double> sum_leaves(std::size_t leaves) const {

@@ -2,9 +2,9 @@
 #pragma once
 
 /// \file
-/// Physics with additions: with_scalars adds variables, and with_boundary, with_inflow and
-/// with_source add an optional member (README.md) to any physics, euler for example. They can be
-/// nested, with_scalars innermost:
+/// Physics with additions: with_scalars adds variables, and with_boundary, with_inflow, with_source
+/// and with_callback add an optional member (README.md) to any physics, euler for example. They can
+/// be nested, with_scalars innermost:
 ///
 ///     using gas = euler<double, 2>;
 ///     using falling_gas = with_source<with_inflow<gas>, uniform_gravity<double, 2>>;
@@ -15,6 +15,7 @@
 #include <ramify/amr/rounding.cuh>
 #include <ramify/amr/state.cuh>
 #include <string>
+#include <type_traits>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::inline RAMIFY_BUILD {
@@ -189,6 +190,33 @@ struct with_source : Physics {
       return more;
     }
   }
+};
+
+/// A physics with a callback between steps.
+///
+/// `Callback` is a functor, callable on the device,
+///
+///     void operator()(const Physics& physics, values& u, const real (&where)[dimensions],
+///                     const real (&edges)[dimensions], double time) const;
+///
+/// The run calls it once for each cell of each leaf after each step, as after_step() of a physics.
+template <class Physics, class Callback>
+struct with_callback : Physics {
+  using values = typename Physics::values;
+
+  Callback callback;
+
+  __device__ void after_step(values& u, detail::amr::point_of<Physics> where,
+                             detail::amr::point_of<Physics> edges, double time) const {
+    callback(static_cast<const Physics&>(*this), u, where, edges, time);
+  }
+  /// For a callback that takes const values: it only reads them.
+  __device__ void after_step(const values&u, detail::amr::point_of<Physics> where,
+                             detail::amr::point_of<Physics> edges,
+                             double time) const requires std::is_invocable_v < const Callback &,
+      const Physics &, const values &, detail::amr::point_of<Physics>,
+      detail::amr::point_of<Physics>,
+  double > { callback(static_cast<const Physics&>(*this), u, where, edges, time); }
 };
 
 /// The source of a gas in a uniform field of gravity: force and work. A physics like euler, with
