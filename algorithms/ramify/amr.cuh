@@ -57,6 +57,7 @@
 #include <ramify/amr/leaves.cuh>
 #include <ramify/amr/phase_run.cuh>
 #include <ramify/amr/physics/advection.cuh>
+#include <ramify/amr/physics/combined_criteria.cuh>
 #include <ramify/amr/physics/criteria.cuh>
 #include <ramify/amr/physics/euler.cuh>
 #include <ramify/amr/physics/extensions.cuh>

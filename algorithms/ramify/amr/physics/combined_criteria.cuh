@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Refinement by several criteria at once, and in boxes that do not move. <ramify/amr.cuh> includes
+/// this header.
+///
+///     using gas = euler<double, 2>;
+///     options.regrid.refine_above = 1;  // any_criterion() divides each indicator by its limit
+///     options.regrid.coarsen_below = 0.25;
+///     const auto jumps = any_criterion<gas>(limited_criterion{gradient_criterion<gas>{0}, 0.1},
+///                                    limited_criterion{loehner_criterion<gas>{3}, 0.6});
+///     const refined_box<2> wall{{0, 0}, {1, 0.1}, 3};
+///     amr_run run(gas{}, with_boxes<gas, decltype(jumps)>(jumps, options, {wall}), initial,
+///                 options);
+
+#include <cmath>
+#include <cstddef>
+#include <initializer_list>
+#include <limits>
+#include <ramify/amr/config.hpp>
+#include <ramify/amr/physics/criteria.cuh>
+#include <string>
+
+RAMIFY_INT_ARRAY_BOUNDS_BEGIN
+namespace ramify::detail::amr::inline RAMIFY_BUILD {
+
+/// Returns the indicator of a criterion from all values of the cells, also if it reads samples.
+template <class Criterion, class Values, int dim, class Real>
+[[nodiscard]] __device__ Real indicator_of(const Criterion& criterion,
+                                           const cell_stencil<Values, dim>& u,
+                                           const block_place<dim>& place,
+                                           const Real (&where)[dim]) {
+  if constexpr (requires { typename Criterion::sample_type; }) {
+    return criterion(sample_stencil(criterion, u), place, where);
+  } else {
+    return criterion(u, place, where);
+  }
+}
+
+/// Several criteria, each of which has a limit: the result of any_criterion().
+template <class Physics, class First, class... Others>
+struct several_criteria {
+  using real = typename Physics::real;
+  static constexpr int dim = Physics::dimensions;
+
+  First first;
+  real scale;  ///< 1 / refine_above of `first`
+  several_criteria<Physics, Others...> others;
+
+  [[nodiscard]] __device__ real operator()(const cell_stencil<typename Physics::values, dim>& u,
+                                           const block_place<dim>& place,
+                                           const real (&where)[dim]) const {
+    const real of_first = times(scale, indicator_of(first, u, place, where));
+    const real of_others = others(u, place, where);
+    return of_first > of_others ? of_first : of_others;
+  }
+};
+template <class Physics, class First>
+struct several_criteria<Physics, First> {
+  using real = typename Physics::real;
+  static constexpr int dim = Physics::dimensions;
+
+  First first;
+  real scale;
+
+  [[nodiscard]] __device__ real operator()(const cell_stencil<typename Physics::values, dim>& u,
+                                           const block_place<dim>& place,
+                                           const real (&where)[dim]) const {
+    return times(scale, indicator_of(first, u, place, where));
+  }
+};
+
+}  // namespace ramify::detail::amr::inline RAMIFY_BUILD
+
+namespace ramify::inline RAMIFY_BUILD {
+
+/// A criterion and the indicator above which it refines, for any_criterion().
+template <class Criterion>
+struct limited_criterion {
+  Criterion criterion;
+  double refine_above;  ///< > 0
+};
+template <class Criterion>
+limited_criterion(Criterion, double) -> limited_criterion<Criterion>;
+
+/// Returns a criterion that refines a block if one of several criteria does. Its indicator is the
+/// largest quotient of an indicator and its limit. So amr_options::regrid.refine_above must be 1,
+/// and coarsen_below the share of each limit below which blocks are coarsened.
+/// \throws std::invalid_argument naming the entry if a limit is not finite and positive
+template <class Physics, class First, class... Others>
+[[nodiscard]] auto any_criterion(const limited_criterion<First>& first,
+                                 const limited_criterion<Others>&... others) {
+  using real = typename Physics::real;
+  std::size_t entry = 0;
+  for (const double limit : {first.refine_above, others.refine_above...}) {
+    detail::amr::require(limit > 0 && std::isfinite(limit) && std::isfinite(real(1 / limit)),
+                         "any_criterion: refine_above of criterion " + std::to_string(entry), limit,
+                         "finite and above 0");
+    ++entry;
+  }
+  using result = detail::amr::several_criteria<Physics, First, Others...>;
+  const auto scale = static_cast<real>(1 / first.refine_above);
+  if constexpr (sizeof...(Others) == 0) {
+    return result{first.criterion, scale};
+  } else {
+    return result{first.criterion, scale, any_criterion<Physics>(others...)};
+  }
+}
+
+/// A box in which all leaves have at least the level `level`.
+template <int dim>
+struct refined_box {
+  double lower[dim];
+  double upper[dim];
+  int level;
+};
+
+/// A criterion, and up to 8 boxes that are refined independently of it. A block overlaps a box if
+/// they share a volume. Outside of the boxes, and beyond their levels, the criterion decides.
+template <class Physics, class Criterion>
+class with_boxes : public Criterion {
+ public:
+  static constexpr int dim = Physics::dimensions;
+  using real = typename Physics::real;
+  static constexpr std::size_t max_boxes = 8;
+
+  with_boxes() = default;
+  /// `options` must be those of the run.
+  /// \throws std::invalid_argument naming the box and its field if a box is empty, outside of the
+  ///         domain or finer than mesh.max_level, or if there are more than 8; naming
+  ///         regrid.coarsen_below if no indicator is between it and refine_above
+  with_boxes(const Criterion& criterion, const amr_options& options,
+             std::initializer_list<refined_box<dim>> boxes)
+      : Criterion(criterion) {
+    detail::amr::require(boxes.size() <= max_boxes, "with_boxes: the number of boxes", boxes.size(),
+                         "at most 8");
+    const amr_options::mesh_fields& mesh = options.mesh;
+    for (std::size_t axis = 0; axis < std::size_t(dim); ++axis) {
+      lower_[axis] = mesh.lower[axis];
+      root_edge_[axis] = (mesh.upper[axis] - mesh.lower[axis]) / double(mesh.roots[axis]);
+    }
+    for (const refined_box<dim>& box : boxes) add(box, mesh);
+    kept_ = static_cast<real>(options.regrid.refine_above);
+    if (double(kept_) > options.regrid.refine_above) kept_ = std::nextafter(kept_, real(0));
+    detail::amr::require(double(kept_) >= options.regrid.coarsen_below,
+                         "amr_options.regrid.coarsen_below", options.regrid.coarsen_below,
+                         "so far below refine_above that a number is between them");
+  }
+
+  /// Returns the indicator of the criterion; in a box at least one that refines or keeps the block.
+  template <class Stencil>
+  [[nodiscard]] __device__ real operator()(const Stencil& u, const block_place<dim>& place,
+                                           const real (&where)[dim]) const {
+    const real own = Criterion::operator()(u, place, where);
+    const int level = level_of(place);
+    const real least = level > place.level ? largest : level == place.level ? kept_ : real(0);
+    return own > least ? own : least;
+  }
+
+ private:
+  void add(const refined_box<dim>& box, const amr_options::mesh_fields& mesh) {
+    const std::string name = "with_boxes: box " + std::to_string(count_) + ": ";
+    for (std::size_t axis = 0; axis < std::size_t(dim); ++axis) {
+      const std::string which = "[" + std::to_string(axis) + "]";
+      const double lower = box.lower[axis];
+      const double upper = box.upper[axis];
+      detail::amr::require(lower < mesh.upper[axis], name + "lower" + which, lower,
+                           "inside of the domain");
+      detail::amr::require(upper > mesh.lower[axis], name + "upper" + which, upper,
+                           "inside of the domain");
+      detail::amr::require(lower < upper, name + "upper" + which, upper, "above lower");
+    }
+    detail::amr::require(0 <= box.level && box.level <= mesh.max_level, name + "level", box.level,
+                         "in [0, amr_options.mesh.max_level]");
+    boxes_[count_++] = box;
+  }
+
+  /// Returns the finest level of the boxes that a block overlaps; -1 without a box.
+  [[nodiscard]] __device__ int level_of(const block_place<dim>& place) const {
+    int level = -1;
+    for (unsigned i = 0; i < count_; ++i) {
+      bool overlaps = true;
+      for (int axis = 0; axis < dim; ++axis) {
+        const double edge = root_edge_[axis] / double(1u << place.level);
+        const double begin = lower_[axis] + double(place.index[axis]) * edge;
+        overlaps =
+            overlaps && begin < boxes_[i].upper[axis] && begin + edge > boxes_[i].lower[axis];
+      }
+      if (overlaps && boxes_[i].level > level) level = boxes_[i].level;
+    }
+    return level;
+  }
+
+  static constexpr real largest = std::numeric_limits<real>::max();
+
+  refined_box<dim> boxes_[max_boxes];
+  unsigned count_ = 0;
+  double lower_[dim];
+  double root_edge_[dim];
+  real kept_;  // an indicator that neither refines nor coarsens
+};
+
+}  // namespace ramify::inline RAMIFY_BUILD
+RAMIFY_INT_ARRAY_BOUNDS_END

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Refinement by several criteria, and in boxes that do not move.
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+#include <limits>
+#include <ramify/amr.cuh>
+#include <set>
+#include <stdexcept>
+#include <string>
+
+#include "functors.cuh"
+#include "mesh_checks.hpp"
+#include "printing.hpp"
+
+namespace data = boost::unit_test::data;
+using namespace ramify;
+using namespace tests;
+
+namespace {
+
+using sampled = gradient_criterion<euler<double, 2>>;
+using unsampled = criterion_of<euler<double, 2>>;
+using both_criteria = detail::amr::several_criteria<euler<double, 2>, sampled, unsampled>;
+using boxed = with_boxes<euler<double, 2>, both_criteria>;
+using box_of = refined_box<2>;
+
+// A criterion in boxes keeps its samples.
+static_assert(std::is_same_v<with_boxes<euler<double, 2>, sampled>::sample_type, double>);
+static_assert(detail::amr::simulable<euler<double, 2>, with_boxes<euler<double, 2>, sampled>>);
+
+/// Sod's tube in 8 x 8 root blocks; a run refines the block at the origin, too.
+setting tube_and_corner() {
+  setting s;
+  s.options.mesh.roots = {8, 8, 1};
+  s.options.mesh.max_level = 1;
+  s.options.regrid = {.refine_above = 0.05, .coarsen_below = 0.025, .patience = 1, .every = 2};
+  set_boundaries(s, boundary::outflow);
+  s.initial = initial_kind::sod;
+  s.criterion = criterion_kind::corner;
+  return s;
+}
+
+/// A run that refines where the density jumps by more than `jump`, where the criterion of `s`
+/// exceeds `value`, and in boxes.
+amr_run<euler<double, 2>, boxed, 8> start_boxed(setting s, double jump, double value,
+                                                std::initializer_list<box_of> boxes) {
+  s.options.regrid.refine_above = 1;
+  s.options.regrid.coarsen_below = 0.5;
+  const auto either = any_criterion<euler<double, 2>>(limited_criterion{sampled{0}, jump},
+                                                      limited_criterion{unsampled{s}, value});
+  return {euler<double, 2>{}, boxed(either, s.options, boxes), initial_state<euler<double, 2>>{s},
+          s.options, s.env};
+}
+
+using places = std::set<std::pair<int, std::array<std::uint32_t, 3>>>;
+
+/// Returns the refined root blocks.
+places refined_roots(const mesh_snapshot& mesh) {
+  places found;
+  for (block_position leaf : mesh.leaves) {
+    if (leaf.level == 0) continue;
+    for (auto& index : leaf.index) index >>= leaf.level;
+    found.insert({0, leaf.index});
+  }
+  return found;
+}
+
+/// Returns the coarsest and the finest level of the leaves that overlap a box.
+std::pair<int, int> levels_in(const mesh_snapshot& mesh, const box_of& box) {
+  std::pair<int, int> levels{99, -1};
+  for (const block_position& leaf : mesh.leaves) {
+    bool overlaps = true;
+    for (std::size_t axis = 0; axis < 2; ++axis) {
+      const double edge = mesh.spacing(leaf.level, int(axis)) * mesh.cells;
+      const double begin = mesh.lower[axis] + leaf.index[axis] * edge;
+      overlaps = overlaps && begin < box.upper[axis] && begin + edge > box.lower[axis];
+    }
+    if (!overlaps) continue;
+    levels.first = std::min(levels.first, leaf.level);
+    levels.second = std::max(levels.second, leaf.level);
+  }
+  return levels;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(combined_criteria,
+                      *boost::unit_test::precondition(not_under_thread_sanitizer))
+
+// The oracle: each criterion alone.
+BOOST_AUTO_TEST_CASE(any_criterion_refines_what_each_of_them_refines) {
+  setting s = tube_and_corner();
+  const places by_value = refined_roots(start_run(s)->snapshot());
+  s.criterion = criterion_kind::gradient;
+  const places by_jump = refined_roots(start_run(s)->snapshot());
+  places all = by_value;
+  all.insert(by_jump.begin(), by_jump.end());
+  BOOST_TEST(by_value.size() == 1u);
+  BOOST_TEST(by_jump.size() == 16u);
+  BOOST_TEST(all.size() == 17u);
+
+  s.criterion = criterion_kind::corner;  // its indicator is 2
+  BOOST_TEST((refined_roots(start_boxed(s, 0.05, 1.9, {}).snapshot()) == all));
+  BOOST_TEST((refined_roots(start_boxed(s, 0.05, 2.1, {}).snapshot()) == by_jump));
+  BOOST_TEST((refined_roots(start_boxed(s, 50, 1.9, {}).snapshot()) == by_value));
+
+  // With the density alone, in its limit and hysteresis, a flow has the same bits.
+  s.criterion = criterion_kind::gradient;
+  const auto expected = start_run(s);
+  expected->advance(8);
+  s.criterion = criterion_kind::nowhere;
+  auto run = start_boxed(s, 0.05, 1, {});
+  run.advance(8);
+  BOOST_TEST(expected->report().finest_level == 1);
+  BOOST_TEST(same_bits(expected->snapshot(), run.snapshot()));
+}
+
+BOOST_DATA_TEST_CASE(boxes_stay_refined, data::make(routes) * data::make(subcycling), taken,
+                     subcycle) {
+  setting s = tube_and_corner();
+  s.env.route = taken;
+  s.options.step.subcycle = subcycle;
+  s.options.mesh.roots = {4, 4, 1};
+  s.options.mesh.max_level = 3;
+  s.criterion = criterion_kind::nowhere;
+  // One is smaller than a cell, and has no center of a cell.
+  const box_of small{{0.1301, 0.1301}, {0.1302, 0.1302}, 2};
+  const box_of wide{{0.5, 0.25}, {2, 0.5}, 1};
+  auto run = start_boxed(s, 50, 1, {small, wide});
+  const auto expect_levels = [&] {
+    const mesh_snapshot mesh = run.snapshot();
+    BOOST_TEST((levels_in(mesh, small) == std::pair{2, 2}));
+    BOOST_TEST((levels_in(mesh, wide) == std::pair{1, 1}));
+    BOOST_TEST((levels_in(mesh, {{0.5, 0.75}, {1, 1}, 0}) == std::pair{0, 0}));
+  };
+  expect_levels();
+  const std::uint64_t refined = run.report().refined;
+  run.advance(7);
+  expect_levels();
+  BOOST_TEST(run.report().regrids > 2u);
+  BOOST_TEST(run.report().refined == refined);
+  BOOST_TEST(run.report().coarsened == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(bad_boxes_and_limits_are_refused) {
+  setting s = tube_and_corner();
+  const auto refuse = [&](std::initializer_list<box_of> boxes, const std::string& text) {
+    expect_error<std::invalid_argument>([&] { start_boxed(s, 1, 1, boxes); }, text);
+  };
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  const box_of good{{0, 0}, {1, 1}, 1};
+  refuse({good, {{0, 0.5}, {1, 0.5}, 1}}, "with_boxes: box 1: upper[1] is 0.5; it must be above");
+  refuse({{{1, 0}, {2, 1}, 1}}, "with_boxes: box 0: lower[0] is 1; it must be inside");
+  refuse({{{-1, 0}, {0, 1}, 1}}, "with_boxes: box 0: upper[0] is 0; it must be inside");
+  refuse({{{0, nan}, {1, 1}, 1}}, "with_boxes: box 0: lower[1] is nan");
+  refuse({{{0, 0}, {1, 1}, 2}}, "with_boxes: box 0: level is 2; it must be in [0, ");
+  refuse({{{0, 0}, {1, 1}, -1}}, "with_boxes: box 0: level is -1");
+  refuse({good, good, good, good, good, good, good, good, good}, "the number of boxes is 9");
+  expect_error<std::invalid_argument>([&] { start_boxed(s, 1, 0, {}); },
+                                      "any_criterion: refine_above of criterion 1 is 0");
+  expect_error<std::invalid_argument>([&] { start_boxed(s, nan, 1, {}); },
+                                      "any_criterion: refine_above of criterion 0 is nan");
+  expect_error<std::invalid_argument>([&] { start_boxed(s, 5e-324, 1, {}); }, "criterion 0 is ");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
