@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Refinement by several criteria, and in boxes that do not move.
+// Refinement by several criteria, in boxes that do not move, and with buffer cells.
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
@@ -83,6 +83,46 @@ std::pair<int, int> levels_in(const mesh_snapshot& mesh, const box_of& box) {
   return levels;
 }
 
+/// Refines at three points: in a block, at its corner, and at the corner of the domain.
+struct points {
+  [[nodiscard]] __host__ __device__ static bool is_near(double x, double y) {
+    const double p[3][2] = {{0.30, 0.57}, {0.633, 0.365}, {0.001, 0.999}};
+    for (const auto& place : p) {
+      if (std::fabs(x - place[0]) < 0.01 && std::fabs(y - place[1]) < 0.02) return true;
+    }
+    return false;
+  }
+  [[nodiscard]] __device__ double operator()(const cell_stencil<state<double, 4>, 2>&,
+                                             const block_place<2>&,
+                                             const double (&where)[2]) const {
+    return is_near(where[0], where[1]) ? 2 : 0;
+  }
+};
+constexpr int buffer = 3;
+
+/// Returns the root blocks of 8 x 8 that are within the buffer of a cell to refine. `cells` is the
+/// number of cells along the edge of a root block, on the level of these cells. The domain is
+/// periodic.
+places within_buffer(int cells) {
+  places found;
+  const int all = 8 * cells;
+  const auto distance = [&](int cell, int block) {
+    const int below = (block * cells - cell + all) % all;            // to the lower side
+    const int above = (cell - (block + 1) * cells + 1 + all) % all;  // to the upper side
+    return cell / cells == block ? 0 : std::min(below, above);
+  };
+  for (int y = 0; y < all; ++y) {
+    for (int x = 0; x < all; ++x) {
+      if (!points::is_near((x + 0.5) / all, (y + 0.5) / all)) continue;
+      for (int block = 0; block < 64; ++block) {
+        if (distance(x, block % 8) > buffer || distance(y, block / 8) > buffer) continue;
+        found.insert({0, {unsigned(block % 8), unsigned(block / 8), 0}});
+      }
+    }
+  }
+  return found;
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(combined_criteria,
@@ -141,6 +181,29 @@ BOOST_DATA_TEST_CASE(boxes_stay_refined, data::make(routes) * data::make(subcycl
   BOOST_TEST(run.report().regrids > 2u);
   BOOST_TEST(run.report().refined == refined);
   BOOST_TEST(run.report().coarsened == 0u);
+}
+
+// The oracle counts cells. On the first mesh these are cells of level 0, and later those of the
+// refined blocks: the blocks that only the coarse cells were near to are coarsened.
+BOOST_DATA_TEST_CASE(blocks_within_the_buffer_are_refined,
+                     data::make(routes) * data::make(subcycling), taken, subcycle) {
+  setting s;
+  s.env.route = taken;
+  s.options.step.subcycle = subcycle;
+  s.options.mesh.roots = {8, 8, 1};
+  s.options.mesh.max_level = 1;
+  s.options.regrid = {.refine_above = 1, .coarsen_below = 0.5, .patience = 2, .every = 1};
+  using gas = euler<double, 2>;
+  amr_run<gas, with_buffer<points, buffer>, 8> run(gas{}, with_buffer<points, buffer>{points{}},
+                                                   initial_state<gas>{s}, s.options, s.env);
+  BOOST_TEST((refined_roots(run.snapshot()) == within_buffer(8)));
+  BOOST_TEST((within_buffer(16) != within_buffer(8)));
+  run.advance(4);
+  BOOST_TEST((refined_roots(run.snapshot()) == within_buffer(16)));
+  const std::uint64_t refined = run.report().refined;
+  run.advance(4);
+  BOOST_TEST((refined_roots(run.snapshot()) == within_buffer(16)));
+  BOOST_TEST(run.report().refined == refined);
 }
 
 BOOST_AUTO_TEST_CASE(bad_boxes_and_limits_are_refused) {

@@ -104,6 +104,29 @@ BOOST_DATA_TEST_CASE(a_gas_with_fallbacks_and_a_callback, data::make(subcycling)
   compare<hot_gas>(s, 6, {3, subcycle ? 4 : 7});
 }
 
+BOOST_DATA_TEST_CASE(buffer_cells_on_ranks, data::make(subcycling), subcycle) {
+  using buffered = ramify::with_buffer<criterion_of<gas>, 2>;
+  const setting s = moving<gas>(subcycle);
+  const buffered criterion{criterion_of<gas>{s}};
+  const std::uint64_t steps = subcycle ? 4 : 6;
+  std::unique_ptr<result> expected;
+  if (is_first()) {
+    ramify::amr_run<gas, buffered, cells_along> run(gas{}, criterion, initial_state<gas>{s},
+                                                    s.options);
+    auto without = start<gas>(s);
+    BOOST_TEST(run.report().leaves > without.report().leaves);
+    run.advance(steps);
+    expected = std::make_unique<result>(run);
+  }
+  on_ranks(subcycle ? 3 : 7, [&](communicator& ranks) {
+    ramify::distributed_amr_run<gas, buffered, cells_along> run(ranks, gas{}, criterion,
+                                                                initial_state<gas>{s}, s.options);
+    run.advance(steps);
+    const result found(run);
+    if (ranks.rank() == 0) expect_same(*expected, found);
+  });
+}
+
 // The negative control: other values have other bits.
 BOOST_AUTO_TEST_CASE(another_time_step_changes_the_bits) {
   setting s = moving<gas>(false);

@@ -48,6 +48,10 @@ __host__ __device__ void launch_tags(const View& view, const run_state& state, G
       regrid.refine_count == 0 ? mesh.leaves : regrid.refine_count * view.tree.siblings;
   grids(tag_blocks<View>, view.shape(blocks, regrid_threads, sizeof(tag_storage<View>)), view);
   view.combine_tags(grids);
+  if constexpr (has_buffer<typename View::criterion_type>) {
+    const unsigned long long threads = 1ull * blocks * view.tree.directions;
+    grids(tag_buffers<View>, view.shape(blocks_for(threads), list_threads), view, blocks);
+  }
   if (regrid.building) return;
   const unsigned children = mesh.level_begin[view.tree.max_level + 1] - view.tree.root_count();
   grids(tag_for_coarsening<View>, view.shape(blocks_for(children), list_threads), view, children);

@@ -12,6 +12,7 @@
 #include <ramify/amr/physics/criteria.cuh>
 #include <ramify/amr/run_view.cuh>
 #include <ramify/amr/synchronize.cuh>
+#include <ramify/amr/tags.cuh>
 #include <ramify/runtime/collectives.cuh>
 #include <ramify/runtime/shared.cuh>
 
@@ -19,44 +20,6 @@ RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
 inline constexpr int regrid_threads = 128;  ///< per block, for kernels with one block per node
-
-/// Adds a leaf to the list of tagged blocks, unless it is already tagged or is of the finest level.
-/// Returns whether it did. Any thread may call it.
-template <class View>
-__device__ bool tag(const View& view, int node) {
-  if (view.tree.place[node].level >= view.tree.max_level) return false;
-  if (atomicExch(&view.lists.is_tagged[node], 1u) != 0) return false;
-  view.lists.tagged[atomicAdd(&view.state->regrid.tagged, 1u)] = node;
-  return true;
-}
-
-/// Balances the tags next to a tagged block, in one direction. The block will have children, which
-/// require a neighbor of the block's level; so a coarser neighbor is tagged, too, and then
-/// the same is done in all directions from it. Any thread may call it.
-///
-/// The mesh is balanced, so a neighbor is at most one level coarser, and tags spread only toward
-/// coarser levels. The thread that tags a block balances the tags around it, so the set of tagged
-/// blocks does not depend on the order of threads.
-template <class View>
-__device__ void balance_tags(const View& view, int node, int direction) {
-  int path[max_levels];  // the recursion: blocks that this thread has tagged, each coarser
-  int directions_done[max_levels];
-  int depth = -1;
-  for (;;) {
-    const int neighbor = view.tree.balanced_neighbor(node, direction);
-    const bool is_coarser =
-        neighbor >= 0 && view.tree.place[neighbor].level < view.tree.place[node].level;
-    if (is_coarser && tag(view, neighbor)) {
-      ++depth;
-      path[depth] = neighbor;
-      directions_done[depth] = 0;
-    }
-    while (depth >= 0 && directions_done[depth] == view.tree.directions) --depth;
-    if (depth < 0) return;
-    node = path[depth];
-    direction = directions_done[depth]++;
-  }
-}
 
 /// What kernels keep of a cell for a criterion: its sample, or all primitive values.
 template <class Criterion, class Values>
@@ -129,7 +92,8 @@ __device__ void take_samples(const View& view, tag_storage<View>& shared, int no
   }
 }
 
-/// Returns the largest indicator of a thread's cells.
+/// Returns the largest indicator of a thread's cells. A criterion with buffer cells marks the sides
+/// near cells to refine (buffer.cuh).
 template <class View>
 __device__ typename View::real largest_indicator(const View& view, const tag_storage<View>& shared,
                                                  int node) {
@@ -141,17 +105,11 @@ __device__ typename View::real largest_indicator(const View& view, const tag_sto
     view.center(place, at, where);
     const real indicator = view.criterion(shared.stencil_of(cell, at), place, where);
     largest = indicator > largest ? indicator : largest;
+    if constexpr (has_buffer<typename View::criterion_type>) {
+      if (indicator > view.regrid.refine_above) mark_near_sides(view, node, at);
+    }
   });
   return largest;
-}
-
-/// Returns the block that block i of tag_blocks() evaluates.
-template <class View>
-[[nodiscard]] __device__ int block_to_tag(const View& view, unsigned i) {
-  const regrid_state& regrid = view.state->regrid;
-  if (regrid.refine_count == 0) return view.lists.leaves[i];
-  const int parent = view.lists.tagged[regrid.refine_begin + i / view.tree.siblings];
-  return view.tree.first_child[parent] + static_cast<int>(i % view.tree.siblings);
 }
 
 /// Evaluates the criterion in leaves, tags those to be refined, and balances the tags. The leaves
@@ -168,6 +126,9 @@ __global__ void tag_blocks(View view) {
   if (!view.owns(node)) return;
   auto& shared = dynamic_shared<tag_storage<View>>();
   take_samples(view, shared, node);
+  if constexpr (has_buffer<typename View::criterion_type>) {
+    if (threadIdx.x == 0) view.near_sides[node] = 0;
+  }
   __syncthreads();
   const auto indicator = reduce(storage).Reduce(largest_indicator(view, shared, node), maximum{});
   int is_tagged = 0;

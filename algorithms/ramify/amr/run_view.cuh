@@ -31,12 +31,24 @@ struct block_lists {
   unsigned* leaf_counts;  ///< number of leaves below a node
 };
 
+/// What a criterion with buffer cells adds to the lists.
+template <class Criterion>
+struct buffer_lists {};
+template <class Criterion>
+requires has_buffer<Criterion>
+struct buffer_lists<Criterion> {
+  /// By node: the directions in which a leaf has a cell to refine near its side, one bit each.
+  unsigned* near_sides;
+};
+
 /// The argument of the kernels. Outside of a run of phases, the members of chain_link are empty.
 /// `Part` is whole_mesh or mesh_part.
 template <class Physics, int n, class Criterion, class Part = whole_mesh>
 struct run_view : runtime::chain_link,
                   Part,
-                  cell_positions<typename Physics::real, Physics::dimensions, n> {
+                  cell_positions<typename Physics::real, Physics::dimensions, n>,
+                  buffer_lists<Criterion> {
+  using criterion_type = Criterion;
   using state_type = run_state;
   static constexpr auto join = runtime::chain_join::tail_launch;
   static constexpr int dim = Physics::dimensions;
@@ -152,6 +164,7 @@ void for_each_array(View& view, std::size_t nodes, std::size_t slots, Use use) {
   use(view.lists.idle, nodes);
   use(view.lists.first_leaf, nodes);
   use(view.lists.leaf_counts, nodes);
+  if constexpr (has_buffer<typename View::criterion_type>) use(view.near_sides, nodes);
 }
 
 }  // namespace ramify::detail::amr::inline RAMIFY_BUILD

@@ -125,11 +125,20 @@ class distributed_mesh final : public divided_mesh<Physics, n, Criterion>,
                                ? now_.mesh.leaves
                                : regrid.refine_count * mesh_tree<dim>::siblings;
     const unsigned words = (count + tags_per_word - 1) / tags_per_word;
-    if (words_.size() < words) words_ = device_buffer<unsigned>(words, this->stream());
+    constexpr bool buffers = has_buffer<Criterion>;
+    const unsigned most = buffers ? count : words;
+    if (words_.size() < most) words_ = device_buffer<unsigned>(most, this->stream());
     const view_type view = linked(this->view());
     grids(pack_tags<view_type>, {blocks_for(words), list_threads}, view, count, words_.data());
     ranks_->all_reduce_in_stream(words_.data(), words, reduction::sum, this->stream());
     grids(unpack_tags<view_type>, {blocks_for(count), list_threads}, view, count, words_.data());
+    if constexpr (buffers) {
+      grids(pack_near_sides<view_type>, {blocks_for(count), list_threads}, view, count,
+            words_.data());
+      ranks_->all_reduce_in_stream(words_.data(), count, reduction::sum, this->stream());
+      grids(unpack_near_sides<view_type>, {blocks_for(count), list_threads}, view, count,
+            words_.data());
+    }
   }
 
   // ---- results ---------------------------------------------------------------------------------

@@ -165,5 +165,25 @@ __global__ void unpack_tags(View view, unsigned count, const unsigned* words) {
   idle = (found & 2u) != 0 ? idle + 1 : 0;
 }
 
+/// Writes the near sides of this rank's blocks for tag_buffers(), one word for each of `count`
+/// blocks; 0 for the blocks of other ranks. One thread per block.
+template <class View>
+__global__ void pack_near_sides(View view, unsigned count, unsigned* words) {
+  const traced here(view.trace, __func__);
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= count || view.state->next != phase::tag) return;  // launched ahead
+  const int node = block_to_tag(view, i);
+  words[i] = view.owns(node) ? view.near_sides[node] : 0;
+}
+
+/// Reads the near sides of all blocks. One thread per block.
+template <class View>
+__global__ void unpack_near_sides(View view, unsigned count, const unsigned* words) {
+  const traced here(view.trace, __func__);
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= count || view.state->next != phase::tag) return;  // launched ahead
+  view.near_sides[block_to_tag(view, i)] = words[i];
+}
+
 }  // namespace ramify::detail::amr::inline RAMIFY_BUILD
 RAMIFY_INT_ARRAY_BOUNDS_END

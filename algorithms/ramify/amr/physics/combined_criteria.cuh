@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Refinement by several criteria at once, and in boxes that do not move. <ramify/amr.cuh> includes
-/// this header.
+/// Refinement by several criteria at once, in boxes that do not move, and with buffer cells.
+/// <ramify/amr.cuh> includes this header.
 ///
 ///     using gas = euler<double, 2>;
 ///     options.regrid.refine_above = 1;  // any_criterion() divides each indicator by its limit
@@ -13,6 +13,8 @@
 ///     const refined_box<2> wall{{0, 0}, {1, 0.1}, 3};
 ///     amr_run run(gas{}, with_boxes<gas, decltype(jumps)>(jumps, options, {wall}), initial,
 ///                 options);
+///
+/// with_buffer<Criterion, 2> also refines what is within two cells of a cell that it refines.
 
 #include <cmath>
 #include <cstddef>
@@ -107,6 +109,20 @@ template <class Physics, class First, class... Others>
     return result{first.criterion, scale, any_criterion<Physics>(others...)};
   }
 }
+
+/// A criterion with buffer cells: a block is also refined, and not coarsened, if it is within
+/// `cells` cells, along each axis, of a cell in another leaf whose indicator is above refine_above.
+/// So what moves stays in refined blocks for the steps between two regrids. The cells are those of
+/// the other leaf. `cells` is at most the number of cells along a block's edge. AMReX calls it
+/// n_error_buf.
+template <class Criterion, int cells>
+struct with_buffer : Criterion {
+  static_assert(cells >= 1);
+  static constexpr int buffer_cells = cells;
+
+  with_buffer() = default;
+  explicit with_buffer(const Criterion& criterion) : Criterion(criterion) {}
+};
 
 /// A box in which all leaves have at least the level `level`.
 template <int dim>

@@ -35,6 +35,13 @@ struct cell_stencil {
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
+/// Whether a criterion also refines blocks that are within Criterion::buffer_cells cells of a cell
+/// that it refines.
+template <class Criterion>
+concept has_buffer = requires {
+  requires(Criterion::buffer_cells >= 1);
+};
+
 /// Returns the stencil of the samples that a criterion takes of primitive values.
 template <class Criterion, class Values, int dim>
 [[nodiscard]] __device__ cell_stencil<typename Criterion::sample_type, dim> sample_stencil(
