@@ -59,6 +59,7 @@
 #include <ramify/amr/physics/advection.cuh>
 #include <ramify/amr/physics/combined_criteria.cuh>
 #include <ramify/amr/physics/criteria.cuh>
+#include <ramify/amr/physics/derived_fields.cuh>
 #include <ramify/amr/physics/euler.cuh>
 #include <ramify/amr/physics/extensions.cuh>
 #include <ramify/amr/physics/positivity.cuh>
@@ -250,6 +251,16 @@ class amr_run<Physics, Criterion, n> {
   [[nodiscard]] mesh_snapshot snapshot() const {
     const phase_range range("amr: snapshot");
     return snapshot_of(complete().mesh, parts_->report);
+  }
+
+  /// Returns the leaves with derived fields of a gas, in the order of `fields`; differences near a
+  /// side of a leaf are those of mesh_leaves::stencil(). Waits for the stream.
+  /// \throws std::invalid_argument if an entry of `fields` is no enumerator; cuda_error
+  [[nodiscard]] mesh_snapshot derived_snapshot(const std::vector<derived_field>& fields)
+      const requires detail::amr::has_derived_fields<Physics> {
+    const phase_range range("amr: derived snapshot");
+    for (const derived_field f : fields) check_enumerator(f, "derived_snapshot: a field");
+    return derived_snapshot_of(complete().mesh, parts_->report, leaves(), fields, parts_->stream);
   }
 
  private:

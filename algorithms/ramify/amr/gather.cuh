@@ -4,6 +4,8 @@
 /// \file
 /// Kernels that pack leaves for copies to the host, and that sum over their cells.
 
+#include <ramify/amr/leaves.cuh>
+#include <ramify/amr/physics/derived_fields.cuh>
 #include <ramify/amr/run_view.cuh>
 #include <ramify/runtime/collectives.cuh>
 
@@ -31,6 +33,20 @@ __global__ void gather_leaves(View view, unsigned first, leaf_record<View::dim>*
   const typename View::real* from = view.u_new.data + view.u_new.offset(node, 0, 0);
   for (int i = static_cast<int>(threadIdx.x); i < all; i += static_cast<int>(blockDim.x)) {
     values[static_cast<std::size_t>(blockIdx.x) * all + static_cast<unsigned>(i)] = from[i];
+  }
+}
+
+/// Computes a derived field in the leaves from `first` on. One block per leaf. `values` has the
+/// layout [leaf][cell].
+template <class Leaves>
+__global__ void gather_derived(Leaves leaves, unsigned first, derived_field f,
+                               typename Leaves::real* values) {
+  const unsigned leaf = first + blockIdx.x;
+  typename Leaves::real edges[Leaves::dim];
+  for (int axis = 0; axis < Leaves::dim; ++axis) edges[axis] = leaves.width(leaf, axis);
+  for (int cell = static_cast<int>(threadIdx.x); cell < Leaves::cells; cell += gather_threads) {
+    values[std::size_t{blockIdx.x} * Leaves::cells + static_cast<unsigned>(cell)] =
+        field_of_cell(leaves.physics(), f, leaves.stencil(leaf, cell), edges);
   }
 }
 

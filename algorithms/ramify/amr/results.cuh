@@ -5,6 +5,7 @@
 /// The results that a run returns to the host: totals, snapshots, saved states, reports and fault
 /// messages. The functions that read from the device wait for the run's stream.
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <ramify/amr/config.hpp>
@@ -54,9 +55,9 @@ std::vector<double> totals_of(const Mesh& mesh, std::size_t leaves) {
   return values;
 }
 
-/// Returns the leaves with their conserved values.
+/// Returns a snapshot of the leaves that has no fields yet.
 template <class Mesh>
-mesh_snapshot snapshot_of(const Mesh& mesh, const amr_report& report) {
+mesh_snapshot empty_snapshot_of(const Mesh& mesh, const amr_report& report) {
   mesh_snapshot snapshot;
   snapshot.dimensions = Mesh::dim;
   snapshot.cells = Mesh::cells_along;
@@ -67,6 +68,13 @@ mesh_snapshot snapshot_of(const Mesh& mesh, const amr_report& report) {
   }
   snapshot.time = report.time;
   snapshot.step = report.steps;
+  return snapshot;
+}
+
+/// Returns the leaves with their conserved values.
+template <class Mesh>
+mesh_snapshot snapshot_of(const Mesh& mesh, const amr_report& report) {
+  mesh_snapshot snapshot = empty_snapshot_of(mesh, report);
   for (int v = 0; v < Mesh::variables; ++v) {
     snapshot.fields.emplace_back(Mesh::physics_type::field_name(v));
   }
@@ -75,6 +83,39 @@ mesh_snapshot snapshot_of(const Mesh& mesh, const amr_report& report) {
     snapshot.leaves.push_back(position_of(record.place));
   }
   snapshot.values.assign(packed.begin(), packed.end());
+  return snapshot;
+}
+
+/// Returns the leaves with derived fields. Waits for the stream.
+template <class Mesh, class Leaves>
+mesh_snapshot derived_snapshot_of(const Mesh& mesh, const amr_report& report, const Leaves& leaves,
+                                  const std::vector<derived_field>& fields, cudaStream_t stream) {
+  using real = typename Mesh::real;
+  mesh_snapshot snapshot = empty_snapshot_of(mesh, report);
+  for (const derived_field f : fields) snapshot.fields.emplace_back(to_string(f));
+  for (const auto& record : mesh.gather(0, report.leaves, nullptr)) {
+    snapshot.leaves.push_back(position_of(record.place));
+  }
+  constexpr std::size_t cells = Leaves::cells;
+  const std::size_t piece = std::min<std::size_t>(leaves.count, 4096);  // bounds the device memory
+  const device_buffer<real> values(piece * cells, stream);
+  std::vector<real> packed(piece * cells);
+  snapshot.values.resize(leaves.count * fields.size() * cells);
+  for (std::size_t first = 0; first < leaves.count; first += piece) {
+    const std::size_t count = std::min(piece, leaves.count - first);
+    for (std::size_t f = 0; f < fields.size(); ++f) {
+      const launch_shape shape(static_cast<unsigned>(count), gather_threads);
+      check(launch(gather_derived<Leaves>, shape, stream, leaves, static_cast<unsigned>(first),
+                   fields[f], values.data())
+                .code(),
+            "launching a derived field");
+      mesh.copy_out(values.data(), packed.data(), count * cells);
+      for (std::size_t leaf = 0; leaf < count; ++leaf) {
+        std::copy_n(packed.data() + leaf * cells, cells,
+                    snapshot.values.data() + ((first + leaf) * fields.size() + f) * cells);
+      }
+    }
+  }
   return snapshot;
 }
 

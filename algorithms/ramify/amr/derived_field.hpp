@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// derived_field: fields of a gas that follow from its values, by name. Plain C++.
+
+#include <ramify/runtime/report.hpp>
+#include <string_view>
+
+namespace ramify {
+
+/// A field that follows from the values of a gas, in the units of these values.
+enum class derived_field {
+  speed,        ///< magnitude of the velocity
+  sound_speed,  ///< speed of sound
+  mach,         ///< speed / speed of sound
+  temperature,  ///< pressure / density
+  entropy,      ///< pressure / density^gamma, which only shocks change
+  vorticity,    ///< curl of the velocity: its component along z in 2D, its magnitude in 3D
+  divergence    ///< divergence of the velocity
+};
+
+[[nodiscard]] constexpr std::string_view to_string(derived_field f) {
+  return choice_name(
+      f, {"speed", "sound_speed", "mach", "temperature", "entropy", "vorticity", "divergence"});
+}
+/// The inverse of to_string. \throws std::invalid_argument naming the choices
+[[nodiscard]] inline derived_field parse_derived_field(std::string_view text) {
+  return parse_choice<derived_field>("derived field", text);
+}
+
+}  // namespace ramify
