@@ -3,7 +3,7 @@
 // each case a launch must run to its end or report an error. A crash and a hang fail the test.
 // Also what the environment selects: the depth, the memory, and a trace of the process.
 //
-//     executor_faults threads | allocations | address_space | stack | depth | memory | trace
+//     executor_faults threads | allocations | address_space | stack | heap | depth | memory | trace
 #include <pthread.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -17,11 +17,13 @@
 #include <cstdlib>
 #include <fstream>
 #include <functional>
+#include <initializer_list>
 #include <iostream>
 #include <new>
 #include <ramify/cpu/executor.hpp>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/launch.cuh>
+#include <ramify/runtime/shared.cuh>
 #include <ramify/runtime/stream.cuh>
 #include <string>
 #include <tuple>
@@ -90,6 +92,15 @@ __global__ void visit(int levels, unsigned* visited, unsigned* refused) {
 }
 
 __global__ void nothing() {}
+
+__global__ void allocates(int** numbers) {
+  *numbers = static_cast<int*>(device_malloc(100 * sizeof(int)));
+  for (int i = 0; i < 100; ++i) (*numbers)[i] = 1;
+}
+__global__ void adds_and_frees(int* numbers, int* sum) {
+  for (int i = 0; i < 100; ++i) *sum += numbers[i];
+  device_free(numbers);
+}
 
 __global__ void launches_itself(unsigned* grids) {
   ++*grids;
@@ -226,30 +237,62 @@ bool test_address_space() {
   return good && reported > 0;
 }
 
-/// Checks that the message of a stack overflow names the kernel, the thread and the size.
-bool test_stack() {
+/// Runs `body` in a process of its own, which must end by SIGSEGV with a message that has all
+/// `parts`.
+bool expect_fault(const std::function<bool()>& body, std::initializer_list<const char*> parts) {
   int ends[2];
   if (pipe(ends) != 0) return false;
   const int status = status_of_process([&] {
     dup2(ends[1], STDERR_FILENO);
     const rlimit no_core{0, 0};
     setrlimit(RLIMIT_CORE, &no_core);
-    char out = 0;
-    static_cast<void>(bool(launch(uses_much_stack, {1, 1}, nullptr, &out, std::size_t{249'999})));
-    return true;
+    return body();
   });
   close(ends[1]);
   std::string message(4096, '\0');
   const auto size = read(ends[0], message.data(), message.size());
   message.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+  close(ends[0]);
   std::cout << message;
   bool good = WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV;
-  for (const char* part : {"stack overflow", "uses_much_stack(char*, unsigned long)",
-                           "block (0,0,0), thread (0,0,0)", "131072 bytes", "stack_bytes"}) {
+  for (const char* part : parts) {
     if (message.find(part) == std::string::npos) {
       std::cerr << "the message does not contain '" << part << "'\n";
       good = false;
     }
+  }
+  return good;
+}
+
+/// Checks that the message of a stack overflow names the kernel, the thread and the size.
+bool test_stack() {
+  const auto overflow = [] {
+    char out = 0;
+    static_cast<void>(bool(launch(uses_much_stack, {1, 1}, nullptr, &out, std::size_t{249'999})));
+    return true;
+  };
+  return expect_fault(overflow, {"stack overflow", "uses_much_stack(char*, unsigned long)",
+                                 "block (0,0,0), thread (0,0,0)", "131072 bytes", "stack_bytes"});
+}
+
+/// The host must not access the memory that a kernel allocates. A later kernel may.
+bool test_heap() {
+  const auto run = [](bool host_reads) {
+    int* numbers = nullptr;
+    int sum = 0;
+    bool good = bool(launch(allocates, {1, 1}, nullptr, &numbers)) && numbers != nullptr;
+    if (host_reads) sum = numbers[0];
+    good = good && bool(launch(adds_and_frees, {1, 1}, nullptr, numbers, &sum)) && sum == 100;
+    // A copy by the host is an error, also after the memory was freed.
+    return good &&
+           cudaMemcpy(&sum, numbers, sizeof sum, cudaMemcpyDefault) == cudaErrorInvalidValue;
+  };
+  bool good = true;
+  for (const std::string schedule : schedules) {
+    const cpu::scoped_executor_config config(cpu::parse_executor_config(schedule));
+    good &= expect_good("memory of kernels, " + schedule, [&] { return run(false); });
+    good &= expect_fault([&] { return run(true); },
+                         {"the host accesses memory that malloc() in a kernel returned"});
   }
   return good;
 }
@@ -336,10 +379,11 @@ int main(int argc, char** argv) {
   if (fault == "allocations") return test_allocations() ? 0 : 1;
   if (fault == "address_space") return test_address_space() ? 0 : 1;
   if (fault == "stack") return test_stack() ? 0 : 1;
+  if (fault == "heap") return test_heap() ? 0 : 1;
   if (fault == "depth") return test_depth() ? 0 : 1;
   if (fault == "memory") return test_memory() ? 0 : 1;
   if (fault == "trace") return test_trace() ? 0 : 1;
-  std::cerr << "usage: executor_faults threads | allocations | address_space | stack | depth | "
-               "memory | trace\n";
+  std::cerr << "usage: executor_faults threads | allocations | address_space | stack | heap | "
+               "depth | memory | trace\n";
   return 2;
 }

@@ -132,12 +132,24 @@ __global__ void children_without_order(grid_log* log) {
   }
 }
 
+// The results of records and waits that the guide excludes, and the last error.
+__global__ void uses_event_with(cudaStream_t stream, cudaError_t* results) {
+  const device_event event;
+  results[0] = cudaEventRecord(event.get(), stream);
+  results[1] = cudaGetLastError();
+  results[2] = cudaStreamWaitEvent(stream, event.get());
+  results[3] = cudaEventRecord(nullptr, stream);
+}
+
+__global__ void nothing() {}
+
 }  // namespace order_kernels
 
 namespace {
 
-const char* const schedules[] = {"parallel", "eager",    "late",     "random:1", "random:2",
-                                 "random:3", "random:4", "random:5", "random:6", "random:7"};
+const char* const schedules[] = {"parallel", "eager",    "late",     "random:1",
+                                 "random:2", "weak:1",   "random:3", "random:4",
+                                 "random:5", "random:6", "random:7"};
 
 std::string run(void (*kernel)(order_kernels::grid_log*), const std::string& schedule,
                 unsigned blocks = 1) {
@@ -277,9 +289,47 @@ BOOST_AUTO_TEST_CASE(random_has_many_orders_and_is_reproducible) {
 
 BOOST_AUTO_TEST_CASE(schedules_are_parsed) {
   BOOST_TEST(cpu::parse_executor_config("random:42").seed == 42u);
+  BOOST_TEST(cpu::parse_executor_config("weak:43").seed == 43u);
+  BOOST_TEST((cpu::parse_executor_config("weak").order == cpu::schedule::weak));
   BOOST_TEST(cpu::parse_executor_config("parallel:3").workers == 3u);
-  for (const char* bad : {"", "sometimes", "eager:1", "random:", "random:x", "parallel:-1"}) {
+  for (const char* bad :
+       {"", "sometimes", "eager:1", "random:", "random:x", "weak:", "weak:x", "parallel:-1"}) {
     BOOST_CHECK_THROW(static_cast<void>(cpu::parse_executor_config(bad)), std::invalid_argument);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_reserved_streams_take_no_events) {
+  for (const cudaStream_t stream : {fire_and_forget(), tail_launch()}) {
+    cudaError_t results[4] = {};
+    BOOST_REQUIRE(bool(launch(order_kernels::uses_event_with, {1, 1}, null_stream(), stream,
+                              static_cast<cudaError_t*>(results))));
+    BOOST_TEST(results[0] == cudaErrorInvalidValue);
+    BOOST_TEST(results[1] == cudaErrorInvalidValue);
+    BOOST_TEST(results[2] == cudaErrorInvalidValue);
+    BOOST_TEST(results[3] == cudaErrorInvalidResourceHandle);
+  }
+}
+
+// Under the schedule late, a stream's work is complete at the second query, or after a wait.
+BOOST_AUTO_TEST_CASE(a_stream_of_the_host_may_not_be_ready) {
+  const host_stream stream;
+  int memory = 0;
+  for (const auto order : {cpu::schedule::parallel, cpu::schedule::late}) {
+    const cpu::scoped_executor_config config({.order = order});
+    const bool is_late = order == cpu::schedule::late;
+    const auto unfinished = is_late ? cudaErrorNotReady : cudaSuccess;
+    BOOST_TEST(cudaStreamQuery(stream.get()) == cudaSuccess);
+    BOOST_TEST(cudaMemsetAsync(&memory, 1, sizeof memory, stream.get()) == cudaSuccess);
+    BOOST_TEST(memory == 0x01010101);
+    BOOST_TEST(cudaStreamQuery(stream.get()) == unfinished);
+    BOOST_TEST(cudaGetLastError() == unfinished);
+    BOOST_TEST(cudaStreamQuery(stream.get()) == cudaSuccess);
+    BOOST_TEST(bool(launch(order_kernels::nothing, {1, 1}, stream.get())));
+    BOOST_TEST(cudaStreamQuery(stream.get()) == unfinished);
+    BOOST_TEST(bool(launch(order_kernels::nothing, {1, 1}, stream.get())));
+    BOOST_TEST(cudaStreamSynchronize(stream.get()) == cudaSuccess);
+    BOOST_TEST(cudaStreamQuery(stream.get()) == cudaSuccess);
+    static_cast<void>(cudaGetLastError());
   }
 }
 

@@ -6,7 +6,7 @@
 
 namespace tests {
 
-inline constexpr const char* main_schedules[] = {"parallel", "eager", "late", "random:1",
-                                                 "random:2"};
+inline constexpr const char* main_schedules[] = {"parallel", "eager",    "late",
+                                                 "random:1", "random:2", "weak:1"};
 
 }  // namespace tests

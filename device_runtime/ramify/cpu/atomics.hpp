@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// CUDA's atomic functions on std::atomic_ref. Each returns the old value.
+/// CUDA's atomic functions on std::atomic_ref, which return the old value, fences, and atomic_ref.
 
 #include <atomic>
 #include <cstddef>
@@ -38,20 +38,118 @@ requires(std::is_integral_v<T>) struct wrapping<T> {
   using type = std::make_unsigned_t<T>;
 };
 
+// ---- schedule::weak, under which the writes of a block reach other blocks late -----------------
+
+/// Whether a run of schedule::weak is in progress.
+inline constinit std::atomic<bool> memory_is_weak{false};
+[[nodiscard]] inline bool is_memory_weak() {
+  return memory_is_weak.load(std::memory_order_relaxed);
+}
+
+/// What atomic_begins() and atomic_ended() do under schedule::weak.
+[[gnu::cold]] void begin_weak_atomic(const void* address, std::size_t bytes);
+[[gnu::cold]] void end_weak_atomic(const void* address, std::size_t bytes);
+/// Publishes the writes of the running block.
+void publish_weak_writes();
+/// Lets the running block see the published writes of other blocks.
+void see_weak_writes();
+
+/// Must be called before an atomic operation on global memory. It may switch to another block.
+template <class T>
+void atomic_begins(const T* address) {
+  if (is_memory_weak()) [[unlikely]] {
+    begin_weak_atomic(address, sizeof(T));
+  }
+}
+/// Must be called after the operation. It may switch to another block.
+template <class T>
+void atomic_ended(const T* address) {
+  if (is_memory_weak()) [[unlikely]] {
+    end_weak_atomic(address, sizeof(T));
+  }
+}
+
+/// As cuda::atomic_ref on a GPU: std::atomic_ref, whose operations schedule::weak observes.
+template <class T>
+class atomic_ref {
+ public:
+  explicit atomic_ref(T& value) : cell_(value), address_(&value) {}
+
+  T load(std::memory_order order = std::memory_order_seq_cst) const {
+    return run(std::memory_order_relaxed, order, [&] { return cell_.load(order); });
+  }
+  void store(T value, std::memory_order order = std::memory_order_seq_cst) const {
+    run(order, std::memory_order_relaxed, [&] {
+      cell_.store(value, order);
+      return 0;
+    });
+  }
+  T exchange(T value, std::memory_order order = std::memory_order_seq_cst) const {
+    return run(order, order, [&] { return cell_.exchange(value, order); });
+  }
+  T fetch_add(T value, std::memory_order order = std::memory_order_seq_cst) const {
+    return run(order, order, [&] { return cell_.fetch_add(value, order); });
+  }
+  T fetch_sub(T value, std::memory_order order = std::memory_order_seq_cst) const {
+    return run(order, order, [&] { return cell_.fetch_sub(value, order); });
+  }
+  bool compare_exchange_weak(T& expected, T desired,
+                             std::memory_order order = std::memory_order_seq_cst) const {
+    return run(order, order, [&] { return cell_.compare_exchange_weak(expected, desired, order); });
+  }
+  bool compare_exchange_strong(T& expected, T desired,
+                               std::memory_order order = std::memory_order_seq_cst) const {
+    return run(order, order,
+               [&] { return cell_.compare_exchange_strong(expected, desired, order); });
+  }
+
+ private:
+  /// Calls an operation that writes with the order `release` and reads with the order `acquire`.
+  template <class Operation>
+  auto run(std::memory_order release, std::memory_order acquire, Operation operation) const {
+    if (is_memory_weak() && release != std::memory_order_relaxed &&
+        release != std::memory_order_acquire) {
+      publish_weak_writes();
+    }
+    atomic_begins(address_);
+    const auto result = operation();
+    atomic_ended(address_);
+    if (is_memory_weak() && acquire != std::memory_order_relaxed &&
+        acquire != std::memory_order_release) {
+      see_weak_writes();
+    }
+    return result;
+  }
+
+  std::atomic_ref<T> cell_;
+  T* address_;
+};
+
 }  // namespace ramify::cpu
 
 namespace ramify::cpu::builtins {
+
+/// The part of a fence that schedule::weak sees.
+inline void weak_fence() {
+  if (!is_memory_weak()) [[likely]]
+    return;
+  publish_weak_writes();
+  see_weak_writes();
+}
 
 #if RAMIFY_THREAD_SANITIZER
 // ThreadSanitizer does not model fences. In its builds the atomics themselves carry the order that
 // __threadfence() adds in CUDA.
 inline constexpr std::memory_order atomic_order = std::memory_order_acq_rel;
 inline constexpr std::memory_order atomic_load_order = std::memory_order_acquire;
-inline void __threadfence() {}
+inline void __threadfence() { weak_fence(); }
 #else
 inline constexpr std::memory_order atomic_order = std::memory_order_relaxed;
 inline constexpr std::memory_order atomic_load_order = std::memory_order_relaxed;
-inline void __threadfence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
+inline void __threadfence() {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  weak_fence();
+}
 #endif
 
 /// Replaces the old value by next(old). Returns the old value.
@@ -62,23 +160,28 @@ T atomic_update(T* address, Next next) {
     *address = next(old);
     return old;
   }
+  atomic_begins(address);
   std::atomic_ref<T> cell(*address);
   T old = cell.load(atomic_load_order);
   while (!cell.compare_exchange_weak(old, next(old), atomic_order, atomic_load_order)) {
   }
+  atomic_ended(address);
   return old;
 }
 
-#define RAMIFY_ATOMIC(name, member, plain)                             \
-  template <class T>                                                   \
-  inline T name(T* address, std::type_identity_t<T> value) {           \
-    if (!is_private_to_block(address)) {                               \
-      return std::atomic_ref<T>(*address).member(value, atomic_order); \
-    }                                                                  \
-    using wide [[maybe_unused]] = typename wrapping<T>::type;          \
-    const T old = *address;                                            \
-    *address = static_cast<T>(plain);                                  \
-    return old;                                                        \
+#define RAMIFY_ATOMIC(name, member, plain)                                       \
+  template <class T>                                                             \
+  inline T name(T* address, std::type_identity_t<T> value) {                     \
+    if (!is_private_to_block(address)) {                                         \
+      atomic_begins(address);                                                    \
+      const T before = std::atomic_ref<T>(*address).member(value, atomic_order); \
+      atomic_ended(address);                                                     \
+      return before;                                                             \
+    }                                                                            \
+    using wide [[maybe_unused]] = typename wrapping<T>::type;                    \
+    const T old = *address;                                                      \
+    *address = static_cast<T>(plain);                                            \
+    return old;                                                                  \
   }
 RAMIFY_ATOMIC(atomicAdd, fetch_add, static_cast<wide>(old) + static_cast<wide>(value))
 RAMIFY_ATOMIC(atomicSub, fetch_sub, static_cast<wide>(old) - static_cast<wide>(value))
@@ -95,8 +198,10 @@ T atomicCAS(T* address, std::type_identity_t<T> expected, std::type_identity_t<T
     if (std::memcmp(&old, &expected, sizeof(T)) == 0) *address = desired;
     return old;
   }
+  atomic_begins(address);
   std::atomic_ref<T>(*address).compare_exchange_strong(expected, desired, atomic_order,
                                                        atomic_load_order);
+  atomic_ended(address);
   return expected;
 }
 

@@ -65,7 +65,7 @@ void __syncwarp(unsigned mask = 0xffffffffu, site = site::current());
 /// Waits as __syncthreads() does. Returns whether the predicate of any thread is not 0.
 [[nodiscard]] int __syncthreads_or(int predicate, site = site::current());
 
-inline void __threadfence_block() { __threadfence(); }
+inline void __threadfence_block() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 inline void __threadfence_system() { __threadfence(); }
 
 /// Returns a mask of the calling lane only, because on the executor the lanes of a warp run one

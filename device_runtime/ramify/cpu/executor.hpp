@@ -30,12 +30,20 @@ enum class schedule {
   late,      ///< a child begins when no older grid has a block left to run
   random,    ///< the next block is drawn at each launch, barrier and block end; the order of the
              ///< threads of a block is drawn too
+  /// As random, and the next block is also drawn at some atomic operations on global memory. The
+  /// writes of a block to device memory reach other blocks late, and it reads values that others
+  /// have replaced, except as CUDA's memory model forbids: at __threadfence(), atomic operations
+  /// with an order (ramify::cpu::atomic_ref), launches, and the begin and the end of a block.
+  /// Atomic functions alone order no other writes. So a missing fence changes results. It delays
+  /// writes to allocations of cudaMalloc() of at most 1 MiB, not to variables. During a launch, no
+  /// other thread of the host may use this memory.
+  weak,
 };
 
 /// Configuration of the executor.
 struct executor_config {
   schedule order = schedule::parallel;
-  std::uint64_t seed = 0;  ///< of schedule::random
+  std::uint64_t seed = 0;  ///< of schedule::random and schedule::weak
   /// Operating-system threads of schedule::parallel; 0: one per core. At most 256 are used, or one
   /// per core if there are more cores. A kernel has as many resident blocks.
   unsigned workers = 0;
@@ -68,7 +76,8 @@ struct executor_config {
   bool refuse_host_memory = false;
 };
 
-/// Parses "parallel", "parallel:4" (workers), "eager", "late", "random" or "random:42" (seed).
+/// Parses "parallel", "parallel:4" (workers), "eager", "late", "random", "random:42" (seed), "weak"
+/// or "weak:42" (seed).
 /// \throws std::invalid_argument if `text` is none of these
 [[nodiscard]] executor_config parse_executor_config(std::string_view text);
 

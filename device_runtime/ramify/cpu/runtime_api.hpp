@@ -25,6 +25,7 @@ enum cudaError_t : int {
   cudaErrorInvalidDevice = 101,
   cudaErrorUnsupportedLimit = 215,
   cudaErrorInvalidResourceHandle = 400,
+  cudaErrorNotReady = 600,
   cudaErrorLaunchFailure = 719,
   cudaErrorNotPermitted = 800,
   cudaErrorNotSupported = 801,
@@ -65,6 +66,8 @@ inline constexpr unsigned cudaEventDisableTiming = 2;
 // For the host only.
 [[nodiscard]] cudaError_t cudaStreamCreate(cudaStream_t*);
 [[nodiscard]] cudaError_t cudaStreamSynchronize(cudaStream_t);
+/// Under schedule::late, the first query of a named stream after a launch or copy into it returns
+/// cudaErrorNotReady, unless cudaStreamSynchronize() was called meanwhile.
 [[nodiscard]] cudaError_t cudaStreamQuery(cudaStream_t);
 [[nodiscard]] cudaError_t cudaEventCreate(cudaEvent_t*);
 [[nodiscard]] cudaError_t cudaEventSynchronize(cudaEvent_t);

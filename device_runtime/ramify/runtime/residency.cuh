@@ -135,7 +135,7 @@ __device__ T load_relaxed(T& value) {
 #if RAMIFY_ON_CUDA
   return *static_cast<volatile T*>(&value);
 #else
-  return std::atomic_ref<T>(value).load(cpu::builtins::atomic_load_order);
+  return cpu::atomic_ref<T>(value).load(cpu::builtins::atomic_load_order);
 #endif
 }
 

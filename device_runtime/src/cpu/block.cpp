@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "block.hpp"
 
-#include <link.h>
 #include <pthread.h>
 
 #include <algorithm>
 #include <cfenv>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <new>
 #include <ranges>
 #include <sstream>
@@ -47,30 +47,6 @@ void prepare_thread() {
   auto made = std::make_unique<thread_resources>();
   if (pthread_setspecific(key, made.get()) != 0) throw std::bad_alloc();
   resources = made.release();
-}
-
-// `__shared__` variables are thread-local. Returns the calling thread's thread-local storage in all
-// modules of the process.
-using byte_range = std::span<const std::byte>;
-std::vector<byte_range> thread_local_storage() {
-  std::vector<byte_range> ranges;
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, std::size_t, void* to) {
-        if (info->dlpi_tls_data == nullptr) return 0;
-        for (const auto& header : std::span(info->dlpi_phdr, info->dlpi_phnum)) {
-          if (header.p_type != PT_TLS) continue;
-          static_cast<std::vector<byte_range>*>(to)->emplace_back(
-              static_cast<const std::byte*>(info->dlpi_tls_data), header.p_memsz);
-        }
-        return 0;
-      },
-      &ranges);
-  return ranges;
-}
-
-bool holds(byte_range range, const void* address) {
-  const auto* a = static_cast<const std::byte*>(address);
-  return a >= range.data() && a < range.data() + range.size();
 }
 
 // Sets the floating-point modes to their defaults: rounding to nearest, no traps, denormal numbers.
@@ -269,6 +245,12 @@ void block::scheduling_point() {
   if (run_->cancelled()) throw block_abandoned{};
 }
 
+void block::atomic_scheduling_point() {
+  constexpr std::uint64_t points_per_switch = 4;  // on average
+  // A destructor that runs because the run has failed must not throw.
+  if (std::uncaught_exceptions() == 0 && run_->draw(points_per_switch) == 0) scheduling_point();
+}
+
 /// Returns the rule_violation of threads that wait for other threads without an end.
 std::exception_ptr block::divergence() const {
   std::string message;
@@ -327,33 +309,6 @@ std::string block::where(const thread& t) const {
 
 void block::violate(rule broken, const std::string& what) const {
   throw rule_violation(broken, kernel_name(grid_->request.kernel), where(*running_), what);
-}
-
-void block::check_arguments(launch_arguments arguments) const {
-  std::vector<byte_range> shared = thread_local_storage();
-  shared.emplace_back(shared_.data(), grid_->request.dynamic_shared);
-  const argument_copies copies(arguments);
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    void* const copy = copies.addresses()[i];
-    if (arguments[i].clear != nullptr && !arguments[i].clear(copy)) continue;
-    const byte_range bytes(static_cast<const std::byte*>(copy), arguments[i].size);
-    for (std::size_t at = 0; at + sizeof(void*) <= bytes.size(); at += sizeof(void*)) {
-      const void* address = nullptr;
-      std::memcpy(&address, bytes.data() + at, sizeof address);
-      if (address == nullptr) continue;
-      const auto report = [&](rule broken, const char* memory) {
-        violate(broken, std::string("passes its child a pointer to ") + memory +
-                            " memory in argument " + std::to_string(i + 1));
-      };
-      if (std::ranges::any_of(shared, [&](byte_range r) { return holds(r, address); })) {
-        report(rule::shared_pointer, "shared");
-      }
-      if (!fibers_.may_hold(address)) continue;
-      for (const thread& t : threads_) {
-        if (t.on != nullptr && t.on->holds(address)) report(rule::local_pointer, "local");
-      }
-    }
-  }
 }
 
 cudaStream_t block::null_stream() {

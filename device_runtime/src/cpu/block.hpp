@@ -9,6 +9,7 @@
 #include <cstring>
 #include <exception>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -84,6 +85,10 @@ class block {
   unsigned converge(builtins::site);
   /// Lets the schedule switch to another block.
   void scheduling_point();
+  /// Returns the device memory of schedule::weak, or null.
+  [[nodiscard]] weak_memory* memory() const { return run_->memory(); }
+  /// Lets the schedule switch to another block before or after an atomic operation.
+  void atomic_scheduling_point();
   [[nodiscard]] unsigned linear_thread() const { return running_->linear; }
   [[nodiscard]] const grid_ptr& owner() const { return grid_; }
   [[nodiscard]] std::uint64_t linear_index() const { return linear_index_; }
@@ -93,7 +98,8 @@ class block {
   void keep_failed_launch(const void* kernel, builtins::site written_at);
   void error_was_read() { running_->failed_kernel = nullptr; }
 
-  /// Throws if the bytes of an argument contain a pointer that a child must not get.
+  /// Throws if the bytes of an argument contain a pointer that a child must not get, or, in the
+  /// first launches of a run, if a global variable points to local memory of a thread of the block.
   void check_arguments(launch_arguments) const;
 
   /// Returns whether `address` lies in the guard region below the stack of the running thread. A
@@ -140,6 +146,8 @@ class block {
     unsigned lanes = 0;  // mask of the lanes that the block has
   };
 
+  [[nodiscard]] bool is_local(const void* address) const;
+  void check_variables(std::span<const std::span<const std::byte>> variables) const;
   void begin(grid_ptr, std::uint64_t index);
   void make_threads(const builtins::dim3& shape);
   void end() noexcept;

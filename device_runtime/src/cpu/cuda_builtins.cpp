@@ -28,6 +28,7 @@ cudaError_t submit(const launch_request& request, cudaStream_t stream,
                              : stream == cudaStreamFireAndForget ? launch_stream::fire_and_forget
                              : stream == nullptr                 ? launch_stream::null
                                                                  : launch_stream::named;
+  if (is_memory_weak()) publish_weak_writes();  // the child sees all writes before its launch
   const cudaError_t error = d.launch_from_block(*here, request, arguments, target, kind);
   if (error == cudaSuccess) here->scheduling_point();
   return error;

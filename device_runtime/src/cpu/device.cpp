@@ -126,6 +126,7 @@ cudaError_t device::launch_from_host(const launch_request& request, launch_argum
   if (!valid_shape(request) || !has_shared(request)) return cudaErrorInvalidConfiguration;
   if (stream != nullptr) {  // the host may use only streams that the host created
     if (find(stream, 0).state == nullptr) return cudaErrorInvalidResourceHandle;
+    static_cast<void>(set_has_new_work(stream, true));
   }
   const executor_config config = this->config();
   std::unique_lock<std::mutex> alone(one_run_at_a_time_, std::defer_lock);
@@ -138,9 +139,18 @@ cudaError_t device::launch_from_host(const launch_request& request, launch_argum
     const std::lock_guard lock(mutex_);
     root = make_grid(request, arguments);
     log_launch(*root, nullptr, 0, launch_stream::host);
+    heap_.open();
   }
   root->owner = the_run.get();
-  the_run->execute(root);
+  try {
+    the_run->execute(root);
+  } catch (...) {
+    the_run->fail(std::current_exception());
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    heap_.close();
+  }
   the_run->print_unread_failures();
   if (the_run->failure() == nullptr) return cudaSuccess;
 

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <ramify/cpu/cuda_builtins.hpp>
 #include <ramify/cpu/executor.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -18,6 +19,7 @@
 
 #include "grid.hpp"
 #include "grid_log.hpp"
+#include "kernel_heap.hpp"
 
 namespace ramify::cpu {
 
@@ -77,6 +79,9 @@ class device {
   void record(event_state&, stream_state&);
   /// Appends a wait for the last record of the event to the stream.
   void wait(stream_state&, const event_state&);
+  /// Notes whether work entered a stream of the host after the last call that noted it. Returns
+  /// what was noted before; false for a handle that is no stream of the host.
+  bool set_has_new_work(builtins::cudaStream_t, bool has_new_work);
   /// Records the current time in an event of the host.
   [[nodiscard]] builtins::cudaError_t record_now(builtins::cudaEvent_t);
   /// Computes the milliseconds between two records of the host.
@@ -93,13 +98,13 @@ class device {
   [[nodiscard]] void* allocate(std::size_t bytes, builtins::cudaMemoryType);
   /// Returns the type of the allocation that has `address`; else cudaMemoryTypeUnregistered.
   [[nodiscard]] builtins::cudaMemoryType type_of(const void* address) const;
+  /// Returns the allocations whose writes schedule::weak delays: device memory of at most 1 MiB.
+  [[nodiscard]] std::vector<std::span<std::byte>> weak_parts() const;
   /// Frees memory from allocate(). Returns false if there is no such allocation; it may have been
   /// freed by reset().
   [[nodiscard]] bool release(void*);
   [[nodiscard]] void* heap_allocate(std::size_t bytes);
   void heap_free(void*);
-  /// Returns whether `address` lies in memory from heap_allocate(). It searches the whole heap.
-  [[nodiscard]] bool in_heap(const void* address) const;
   /// Frees all memory, destroys all streams and events, and sets all limits to their defaults. Ends
   /// a lasting failure of the device. No kernel may run, and no other thread may use the device.
   void reset();
@@ -151,13 +156,12 @@ class device {
     std::size_t bytes;
     builtins::cudaMemoryType type;
   };
-  std::map<std::uintptr_t, allocation> allocations_;    // by address
-  std::unordered_map<void*, std::size_t> heap_pieces_;  // bytes of each piece, with its overhead
+  std::map<std::uintptr_t, allocation> allocations_;  // by address
+  kernel_heap heap_;
   std::atomic<std::uint64_t> resets_ = 0;
   std::size_t pending_limit_ = default_pending_limit;
   std::size_t pending_ = 0;
   std::size_t heap_limit_ = default_heap_limit;
-  std::size_t heap_used_ = 0;
   std::atomic<std::size_t> stack_limit_ = default_stack_limit;
 };
 
@@ -167,6 +171,9 @@ class device {
 /// Parses the value of the environment variable RAMIFY_CPU_MEMORY: "any" or "device". Returns
 /// whether host memory is refused. \throws std::invalid_argument
 [[nodiscard]] bool parse_memory(std::string_view text);
+
+/// Returns the name in C++ of a symbol, or the symbol if it is no name of C++.
+[[nodiscard]] std::string demangled(const char* symbol);
 
 /// Returns a kernel's name from the program's symbol table, or its address as text.
 [[nodiscard]] std::string kernel_name(const void* kernel);

@@ -67,6 +67,18 @@ void* device::allocate(std::size_t bytes, cudaMemoryType type) {
   return allocated;
 }
 
+std::vector<std::span<std::byte>> device::weak_parts() const {
+  constexpr std::size_t max_bytes = std::size_t{1} << 20;  // each switch of blocks copies them
+  std::vector<std::span<std::byte>> parts;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [address, allocated] : allocations_) {
+    if (allocated.type != cudaMemoryTypeDevice || allocated.bytes > max_bytes) continue;
+    // NOLINTNEXTLINE(performance-no-int-to-ptr)
+    parts.emplace_back(reinterpret_cast<std::byte*>(address), allocated.bytes);
+  }
+  return parts;
+}
+
 bool device::release(void* memory) {
   {
     const std::lock_guard lock(mutex_);
@@ -91,13 +103,11 @@ void device::reset() {
     // NOLINTNEXTLINE(performance-no-int-to-ptr)
     ::operator delete(reinterpret_cast<void*>(address), device_alignment);
   }
-  for (const auto& [piece, bytes] : heap_pieces_) ::operator delete(piece);
   allocations_.clear();
-  heap_pieces_.clear();
+  heap_.clear();
   streams_.clear();
   events_.clear();
   shared_of_.clear();
-  heap_used_ = 0;
   pending_limit_ = default_pending_limit;
   heap_limit_ = default_heap_limit;
   stack_limit_ = default_stack_limit;
@@ -105,38 +115,14 @@ void device::reset() {
   ++resets_;
 }
 
-// Each piece of the heap also takes this many bytes.
-constexpr std::size_t heap_overhead = alignof(std::max_align_t);
-
 void* device::heap_allocate(std::size_t bytes) {
   const std::lock_guard lock(mutex_);
-  const std::size_t available = heap_limit_ - std::min(heap_used_, heap_limit_);
-  if (available < heap_overhead || bytes > available - heap_overhead) return nullptr;
-  void* const piece = ::operator new(bytes, std::nothrow);
-  try {
-    if (piece != nullptr) heap_pieces_[piece] = bytes + heap_overhead;
-  } catch (const std::bad_alloc&) {
-    ::operator delete(piece);
-    return nullptr;
-  }
-  if (piece != nullptr) heap_used_ += bytes + heap_overhead;
-  return piece;
+  return heap_.allocate(bytes, heap_limit_);
 }
 
 void device::heap_free(void* memory) {
   const std::lock_guard lock(mutex_);
-  const auto piece = heap_pieces_.extract(memory);
-  if (piece.empty()) return;  // null, or cudaDeviceReset() has freed it
-  heap_used_ -= piece.mapped();
-  ::operator delete(memory);
-}
-
-bool device::in_heap(const void* address) const {
-  const auto number = reinterpret_cast<std::uintptr_t>(address);
-  const std::lock_guard lock(mutex_);
-  return std::ranges::any_of(heap_pieces_, [&](const auto& piece) {
-    return number - reinterpret_cast<std::uintptr_t>(piece.first) < piece.second - heap_overhead;
-  });
+  heap_.free(memory);
 }
 
 }  // namespace ramify::cpu

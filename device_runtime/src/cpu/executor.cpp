@@ -42,13 +42,17 @@ executor_config parse_executor_config(std::string_view text) {
   } else if (name == "random") {
     config.order = schedule::random;
     if (has_number) config.seed = parse_number<std::uint64_t>(number, "CPU schedule: seed");
+  } else if (name == "weak") {
+    config.order = schedule::weak;
+    if (has_number) config.seed = parse_number<std::uint64_t>(number, "CPU schedule: seed");
   } else if (name == "eager" && !has_number) {
     config.order = schedule::eager;
   } else if (name == "late" && !has_number) {
     config.order = schedule::late;
   } else {
-    throw std::invalid_argument("CPU schedule: '" + std::string(text) +
-                                "' must be parallel[:workers], eager, late or random[:seed]");
+    throw std::invalid_argument(
+        "CPU schedule: '" + std::string(text) +
+        "' must be parallel[:workers], eager, late, random[:seed] or weak[:seed]");
   }
   return config;
 }
@@ -98,13 +102,17 @@ rule_violation::rule_violation(rule broken, std::string kernel, std::string wher
       kernel_(std::move(kernel)),
       where_(std::move(where)) {}
 
+std::string demangled(const char* symbol) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> readable(
+      abi::__cxa_demangle(symbol, nullptr, nullptr, &status), &std::free);
+  return status == 0 ? readable.get() : symbol;
+}
+
 std::string kernel_name(const void* kernel) {
   Dl_info info{};
   if (dladdr(kernel, &info) != 0 && info.dli_sname != nullptr && info.dli_saddr == kernel) {
-    int status = 0;
-    const std::unique_ptr<char, decltype(&std::free)> readable(
-        abi::__cxa_demangle(info.dli_sname, nullptr, nullptr, &status), &std::free);
-    return status == 0 ? readable.get() : info.dli_sname;
+    return demangled(info.dli_sname);
   }
   std::ostringstream address;
   address << "at " << kernel;

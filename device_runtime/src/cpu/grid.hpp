@@ -26,6 +26,7 @@ namespace ramify::cpu {
 struct grid;
 struct stream_state;
 class run;
+class weak_memory;
 using grid_ptr = std::shared_ptr<grid>;
 
 /// The completion of the work before one event record. It is set once.
@@ -106,10 +107,11 @@ struct stream_state {
   };
   using entry = std::variant<grid_ptr, record, wait>;
 
-  std::uint64_t owner = 0;  // id of the grid that created it
-  run* of_run = nullptr;    // null: created by the host
-  bool destroyed = false;   // the handle is invalid; the pending work goes on
-  bool busy = false;        // its front grid is running
+  std::uint64_t owner = 0;    // id of the grid that created it
+  run* of_run = nullptr;      // null: created by the host
+  bool destroyed = false;     // the handle is invalid; the pending work goes on
+  bool busy = false;          // its front grid is running
+  bool has_new_work = false;  // of the host, which has neither waited for it nor queried the stream
   std::deque<entry> queue;
 };
 
@@ -137,7 +139,11 @@ class run {
   /// Lets the schedule switch to another block.
   virtual void scheduling_point() {}
 
-  /// Returns the index of the next of `count` candidates: random in schedule::random, else 0.
+  /// Returns the device memory of schedule::weak; null under other schedules.
+  [[nodiscard]] virtual weak_memory* memory() { return nullptr; }
+
+  /// Returns the index of the next of `count` candidates: random in schedule::random and
+  /// schedule::weak, else 0.
   [[nodiscard]] std::uint64_t draw(std::uint64_t count) {
     return is_random_ && count > 1 ? draw_random(count) : 0;
   }
@@ -152,13 +158,23 @@ class run {
   /// Prints the number of these launches, and the first description, to stderr.
   void print_unread_failures() const;
 
+  /// Returns whether a launch is one of the first of the run, which search the global variables.
+  /// All launches would take several times as long with the search.
+  [[nodiscard]] bool may_search_variables() {
+    return searches_.load(std::memory_order_relaxed) < max_searches &&
+           searches_.fetch_add(1, std::memory_order_relaxed) < max_searches;
+  }
+
   std::uint64_t slots_held = 0;  // of the launch pool; guarded by the device's mutex
 
  private:
   virtual std::uint64_t draw_random(std::uint64_t /*count*/) { return 0; }
 
+  static constexpr unsigned max_searches = 256;
+
   const bool is_random_;
   std::atomic<bool> cancelled_{false};
+  std::atomic<unsigned> searches_{0};
   std::exception_ptr failure_;
   std::uint64_t unread_failures_ = 0;
   std::string first_unread_failure_;

@@ -90,7 +90,7 @@ cudaError_t release(void* memory) {
 }
 
 /// Returns whether an address is in the heap of kernels, which no call of the host can access.
-bool in_heap(const void* address) { return device::instance().in_heap(address); }
+bool in_heap(const void* address) { return kernel_heap::holds(address); }
 
 /// An operation on memory, by the interface of call_kernel().
 using memory_operation = decltype(launch_request::thread);
@@ -110,9 +110,17 @@ cudaError_t submit_memory_operation(memory_operation operation, cudaStream_t str
   if (block::current() == nullptr) {
     const void* const addresses[] = {to.value, from.value, bytes.value};
     operation(name, addresses);
+    static_cast<void>(device::instance().set_has_new_work(stream, true));
     return cudaSuccess;
   }
   return submit({operation, name, dim3(1), dim3(1), 0, written_at}, stream, {to, from, bytes});
+}
+
+/// Returns the error of a kernel that uses this event with this stream, or cudaSuccess. The guide
+/// states that neither of the reserved streams takes part in records and waits.
+cudaError_t error_of(cudaEvent_t event, cudaStream_t stream) {
+  if (event == nullptr) return cudaErrorInvalidResourceHandle;
+  return reserved(stream) ? cudaErrorInvalidValue : cudaSuccess;
 }
 
 /// Returns whether the host may use a stream or an event, as an error code. All its work is done.
@@ -141,43 +149,6 @@ namespace builtins {
 
 // ---- errors ----
 
-const char* cudaGetErrorName(cudaError_t error) {
-  switch (error) {
-    case cudaSuccess: return "cudaSuccess";
-    case cudaErrorInvalidValue: return "cudaErrorInvalidValue";
-    case cudaErrorMemoryAllocation: return "cudaErrorMemoryAllocation";
-    case cudaErrorInvalidConfiguration: return "cudaErrorInvalidConfiguration";
-    case cudaErrorLaunchPendingCountExceeded: return "cudaErrorLaunchPendingCountExceeded";
-    case cudaErrorInvalidDevice: return "cudaErrorInvalidDevice";
-    case cudaErrorUnsupportedLimit: return "cudaErrorUnsupportedLimit";
-    case cudaErrorInvalidResourceHandle: return "cudaErrorInvalidResourceHandle";
-    case cudaErrorLaunchFailure: return "cudaErrorLaunchFailure";
-    case cudaErrorNotPermitted: return "cudaErrorNotPermitted";
-    case cudaErrorNotSupported: return "cudaErrorNotSupported";
-    case cudaErrorUnknown: return "cudaErrorUnknown";
-  }
-  return "unrecognized error code";
-}
-
-const char* cudaGetErrorString(cudaError_t error) {
-  switch (error) {
-    case cudaSuccess: return "no error";
-    case cudaErrorInvalidValue: return "invalid argument";
-    case cudaErrorMemoryAllocation: return "out of memory";
-    case cudaErrorInvalidConfiguration: return "invalid configuration argument";
-    case cudaErrorLaunchPendingCountExceeded:
-      return "the pending-launch pool of the device runtime is used up";
-    case cudaErrorInvalidDevice: return "invalid device ordinal";
-    case cudaErrorUnsupportedLimit: return "limit is not supported on this architecture";
-    case cudaErrorInvalidResourceHandle: return "invalid resource handle";
-    case cudaErrorLaunchFailure: return "unspecified launch failure";
-    case cudaErrorNotPermitted: return "operation not permitted";
-    case cudaErrorNotSupported: return "operation not supported";
-    case cudaErrorUnknown: return "unknown error";
-  }
-  return "unrecognized error code";
-}
-
 cudaError_t cudaGetLastError() { return std::exchange(read_last_error(), cudaSuccess); }
 cudaError_t cudaPeekAtLastError() { return read_last_error(); }
 
@@ -203,14 +174,24 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return keep(destroy(stream));
 }
 
-cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return status_of(stream); }
-cudaError_t cudaStreamQuery(cudaStream_t stream) { return status_of(stream); }
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  if (const cudaError_t failure = status_of(stream)) return failure;
+  static_cast<void>(device::instance().set_has_new_work(stream, false));
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  if (const cudaError_t failure = status_of(stream)) return failure;
+  const bool has_new_work = device::instance().set_has_new_work(stream, false);
+  const bool is_late = device::instance().order() == schedule::late;
+  return keep(has_new_work && is_late ? cudaErrorNotReady : cudaSuccess);
+}
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   if (const cudaError_t failure = begin_call()) return failure;
   block* here = block::current();
   if (here == nullptr) return cudaSuccess;
-  if (reserved(stream) || event == nullptr) return keep(cudaErrorInvalidResourceHandle);
+  if (const cudaError_t error = error_of(event, stream)) return keep(error);
   device::instance().wait(resolve(*here, stream), resolve(*here, event));
   return cudaSuccess;
 }
@@ -235,7 +216,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   if (const cudaError_t failure = begin_call()) return failure;
   block* here = block::current();
   if (here == nullptr) return keep(device::instance().record_now(event));
-  if (reserved(stream) || event == nullptr) return keep(cudaErrorInvalidResourceHandle);
+  if (const cudaError_t error = error_of(event, stream)) return keep(error);
   device::instance().record(resolve(*here, event), resolve(*here, stream));
   return cudaSuccess;
 }

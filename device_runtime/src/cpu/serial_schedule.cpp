@@ -3,6 +3,7 @@
 #include <deque>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <random>
 #include <semaphore>
 #include <thread>
@@ -10,6 +11,7 @@
 
 #include "device.hpp"
 #include "grid.hpp"
+#include "weak_memory.hpp"
 
 namespace ramify::cpu {
 namespace {
@@ -77,15 +79,19 @@ block_worker& host_worker() {
   return worker;
 }
 
-/// The schedules eager, late and random: one block runs at a time, and each scheduling point
+/// The schedules eager, late, random and weak: one block runs at a time, and each scheduling point
 /// chooses the next one. Only the running worker accesses the members, so they need no lock.
 class serial_schedule final : public run {
  public:
   explicit serial_schedule(const executor_config& config)
-      : run(config.order == schedule::random), config_(config), generator_(config.seed) {}
+      : run(config.order == schedule::random || config.order == schedule::weak),
+        config_(config),
+        generator_(config.seed) {}
 
   /// The calling thread is the first worker, so a run needs no other thread.
   void execute(const grid_ptr& root) override {
+    if (config_.order == schedule::weak) memory_.emplace(device::instance().weak_parts());
+    memory_is_weak = memory_.has_value();
     block_worker& host = host_worker();
     free_.push_back(&host);
     suspended_.reserve(1);
@@ -94,6 +100,8 @@ class serial_schedule final : public run {
     dispatch();
     for (host.wait_until_resumed(); !finished_; host.wait_until_resumed()) host.run_assigned();
     this_worker = nullptr;
+    memory_is_weak = false;
+    memory_.reset();
     for (auto& w : workers_) idle_workers().push_back(std::move(w));
   }
 
@@ -109,19 +117,30 @@ class serial_schedule final : public run {
   void scheduling_point() override {
     if (config_.order == schedule::late) return;
     block_worker* const self = this_worker;
+    // Each write is seen after some time, so a block that waits for one does not wait for ever.
+    if (memory_ && draw(points_per_publication) == 0) {
+      memory_->publish();
+      memory_->see();
+    }
+    const weak_memory::view seen = memory_ ? memory_->suspend() : weak_memory::view{};
     suspended_.push_back({self, running_since_});
     block_worker* const next = choose();  // it does not throw: `self` must not stay in the list
     if (next != self) {
       next->resume();
       self->wait_until_resumed();
+      if (memory_) memory_->resume(seen);
     }
     running_since_ = ++clock_;
   }
 
+  weak_memory* memory() override { return memory_ ? &*memory_ : nullptr; }
+
   /// Runs a block on the calling worker, then resumes the next worker.
   void run_assigned(grid_ptr g, std::uint64_t index) {
     running_since_ = ++clock_;
+    if (memory_) memory_->begin_block();
     run_block(std::exchange(g, nullptr), index);
+    if (memory_) memory_->publish();
     --live_;
     free_.push_back(this_worker);
     dispatch();
@@ -153,7 +172,8 @@ class serial_schedule final : public run {
                            (config_.order == schedule::late || have_free_worker());
     switch (config_.order) {
       case schedule::late: return start_block(0);  // the oldest; late never suspends a block
-      case schedule::random: {
+      case schedule::random:
+      case schedule::weak: {
         const std::uint64_t choice = draw(suspended_.size() + (may_start ? ready_.size() : 0));
         return choice < suspended_.size() ? resume_block(choice)
                                           : start_block(choice - suspended_.size());
@@ -212,8 +232,11 @@ class serial_schedule final : public run {
     }
   }
 
+  static constexpr std::uint64_t points_per_publication = 16;  // on average
+
   const executor_config config_;
   std::mt19937_64 generator_;
+  std::optional<weak_memory> memory_;  // of schedule::weak
   std::uint64_t clock_ = 0;
   std::uint64_t running_since_ = 0;
   std::deque<ready_grid> ready_;  // oldest first

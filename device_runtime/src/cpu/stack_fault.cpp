@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "block.hpp"
+#include "kernel_heap.hpp"
 
 namespace ramify::cpu {
 namespace {
@@ -68,6 +69,12 @@ void on_fault(int signal, siginfo_t* info, void* /*context*/) {
                 running_shared.bytes, " bytes, the third number of a launch.");
   } else if (here != nullptr && info->si_code > 0) {
     print_fault(*here, "access to an invalid address");
+  } else if (here == nullptr && kernel_heap::holds(info->si_addr)) {
+    fixed_text text;
+    text.append(
+        "\nramify, CPU executor: the host accesses memory that malloc() in a kernel returned. Only "
+        "kernels can access it: a kernel must copy it to memory of cudaMalloc().\n");
+    text.print();
   }
   // The instruction faults again after the return and reaches the former handler.
   sigaction(signal, &former_action, nullptr);

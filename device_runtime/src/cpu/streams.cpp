@@ -112,6 +112,12 @@ void device::wait(stream_state& stream, const event_state& event) {
   advance(stream, ready);  // removes the wait if it is over; no grid follows it in the queue yet
 }
 
+bool device::set_has_new_work(cudaStream_t handle, bool has_new_work) {
+  const std::lock_guard lock(mutex_);
+  stream_state* const stream = find_in(streams_, handle, 0).state;
+  return stream != nullptr && std::exchange(stream->has_new_work, has_new_work);
+}
+
 cudaError_t device::record_now(cudaEvent_t handle) {
   const std::lock_guard lock(mutex_);
   event_state* const event = find_in(events_, handle, 0).state;
