@@ -151,7 +151,8 @@ check_on_gpu() {
   command -v "$nvcc" >/dev/null || nvcc=${CUDA_PATH:-/usr/local/cuda}/bin/nvcc
   [ $use_gpu = yes ] && nvidia-smi -L >/dev/null 2>&1 && command -v "$nvcc" >/dev/null || return 0
   if "$nvcc" -std=c++20 -arch=native -rdc=true "${compile[@]:5}" "$answer" -lcudadevrt \
-    -o "$folder/on_gpu" >"$work/log" 2>&1 && timeout --foreground 60 "$folder/on_gpu" >"$folder/gpu.out" 2>&1; then
+    -o "$folder/on_gpu" >"$work/log" 2>&1 &&
+    RAMIFY_EXERCISE_PROOF=$proof timeout --foreground 60 "$folder/on_gpu" >"$folder/gpu.out" 2>&1 && is_proved "$folder/gpu.out"; then
     say 'right on the GPU'
   else
     say 'The GPU does not agree:'
@@ -172,7 +173,8 @@ check() {
     show_errors
     return 1
   fi
-  run_under_schedules "$folder" "$folder/program"
+  proof=$RANDOM-$RANDOM-$$
+  RAMIFY_EXERCISE_PROOF=$proof run_under_schedules "$folder" "$folder/program"
   if [ ${#failed[@]} = 0 ]; then
     say "$name: right under ${#ran[@]} of ${#schedules[@]} schedules"
     check_on_gpu || return 1

@@ -58,7 +58,8 @@ void test() {
     expect(t.computed[node] == 1, name + " was computed " + std::to_string(t.computed[node]) +
                                       " times: only the last child to arrive may do it");
     expect(t.values[node] == value_on_host(node),
-           name + " has a wrong value: the first child has computed it, without its sibling");
+           name + " has a wrong value: the first child has computed it, without its sibling, or " +
+               "its value was not visible yet");
   }
   expect(t.failures == 0, "a launch failed");
 }

@@ -65,6 +65,12 @@ fill '  for (;;) __threadfence();'
 RAMIFY_SECONDS=1 expect 1 'no end after 1 s: an endless loop?' learn check 1
 fill '  for (;;) printf("a line that fills the disk, and one more, and one more\n");'
 expect 1 'printed more than 20 MB' learn check 1
+fill '  exit(0);'
+expect 1 'ended before its check: does it call exit()?' learn check 1
+[[ $output == *'right under 0 of 24 schedules'* ]] || fail "exit(0) counts as right: $output"
+fill '  puts("right");
+  _exit(0);'
+expect 1 'right under 0 of 24 schedules' learn check 1
 fill '  *reinterpret_cast<volatile int*>(64) = 1;'
 expect 1 'ramify, CPU executor' learn check 1
 fill 'while the learner writes'
@@ -119,23 +125,48 @@ wait $watcher || status=$?
 [ $status = 130 ] || fail "watch ended with status $status after ctrl-C: $(cat interrupted)"
 ! compgen -G "$root/build/learn/check.*" >/dev/null || fail 'a check left its folder'
 
-# 4. try.sh --schedules.
-cat >order.cu <<'END'
+# 4. try.sh --schedules: a right program, and one whose children have no order, with a launch before
+# the barrier and a result that is read without a join. Each mistake is right under some schedules.
+cat >right.cu <<'END'
 #include "lesson.hpp"
-__global__ void child(int* last, int number) { *last = number; }
-__global__ void parent(int* last) {
+using namespace ramify;
+struct results {
+  int last, data[64], seen, value, read, failures;
+};
+__global__ void child(results* r, int number) { r->last = number; }
+__global__ void ordered(results* r) {
   for (int i = 1; i < 3; ++i) {
-    if (!ramify::launch(child, {1, 1}, STREAM, last, i)) *last = -1;
+    if (!launch(child, {1, 1}, null_stream(), r, i)) r->failures = 1;
   }
 }
+__global__ void count(results* r) {
+  for (int number : r->data) r->seen += number;
+}
+__global__ void with_barrier(results* r) {
+  r->data[threadIdx.x] = 1;
+  __syncthreads();
+  if (threadIdx.x == 0 && !launch(count, {1, 1}, fire_and_forget(), r)) r->failures = 1;
+}
+__global__ void set(results* r) { r->value = 7; }
+__global__ void read(results* r) { r->read = r->value; }
+__global__ void joined(results* r) {
+  if (!launch(set, {1, 1}, fire_and_forget(), r)) r->failures = 1;
+  if (!launch(read, {1, 1}, tail_launch(), r)) r->failures = 1;
+}
 int main() {
-  const lesson::device_array<int> last(1);
-  ramify::check(ramify::launch(parent, {1, 1}, nullptr, last.data()).code(), "launching");
-  std::cout << "last: " << last.read()[0] << '\n';
+  const lesson::device_array<results> memory(1);
+  check(launch(ordered, {1, 1}, nullptr, memory.data()).code(), "launching");
+  check(launch(with_barrier, {1, 64}, nullptr, memory.data()).code(), "launching");
+  check(launch(joined, {1, 1}, nullptr, memory.data()).code(), "launching");
+  const results r = memory.read()[0];
+  std::cout << "last: " << r.last << "\nseen: " << r.seen << "\nread: " << r.read
+            << "\nfailures: " << r.failures << '\n';
 }
 END
-sed 's/STREAM/ramify::null_stream()/' order.cu >right.cu
-sed 's/STREAM/ramify::fire_and_forget()/' order.cu >wrong.cu
+sed 's/null_stream()/fire_and_forget()/; /__syncthreads/d
+     s/if (!launch(read.*/r->read = r->value;/' right.cu >wrong.cu
 expect 0 'the same under 24 of 24 schedules' "$root/examples/try.sh" --schedules right.cu
-expect 1 'schedules it differs, first under `random:' "$root/examples/try.sh" --schedules wrong.cu
-[[ $output == *'-last: 2'*'+last: 1'* ]] || fail "no difference shown: $output"
+[[ $output == *$'last: 2\nseen: 64\nread: 7\nfailures: 0'* ]] || fail "output: $output"
+expect 1 'of 24 schedules it differs, first under `late`:' "$root/examples/try.sh" --schedules wrong.cu
+[[ $output == *$'\n last: 2\n-seen: 1\n-read: 7\n+seen: 64\n+read: 0\n failures: 0'* ]] ||
+  fail "no difference shown: $output"
