@@ -117,19 +117,23 @@ int main() {
     e.check_numbers(managed);
     check(cudaFree(managed), "freeing managed memory");
 
-    // 4. If the GPU cannot map ordinary memory, a kernel that touches it fails.
+    // 4. If the GPU cannot map ordinary memory, a kernel that touches it fails. No CUDA call works
+    //    afterwards, so this comes last.
+    const int failures = e.failures.read()[0];
     const std::unique_ptr<unsigned, void (*)(void*)> ordinary(
         static_cast<unsigned*>(std::malloc(bytes)), std::free);
     if (ordinary == nullptr) throw std::bad_alloc();
+    experiment::fill(ordinary.get());
     if (attribute(cudaDevAttrPageableMemoryAccess) != 0) {
-      experiment::fill(ordinary.get());
-      e.print("ordinary memory: ", e.run_parent(ordinary.get()));
+      std::cout << "ordinary memory: " << e.run_parent(ordinary.get()) << " ms\n";
       e.check_numbers(ordinary.get());
     } else {
-      std::cout << "ordinary memory: not accessible to kernels here\n";
+      check(launch(parent, {1, 1}, nullptr, ordinary.get(), e.failures.data()).code(), "launching");
+      std::cout << "ordinary memory: the system cannot map it; a kernel that touches it fails: "
+                << lesson::yes_or_no(cudaDeviceSynchronize() == cudaErrorIllegalAddress) << '\n';
     }
     std::cout << "all numbers are right: " << lesson::yes_or_no(e.all_right)
-              << ", launches that failed: " << e.failures.read()[0] << '\n';
+              << ", launches that failed: " << failures << '\n';
   });
 }
 #endif

@@ -53,9 +53,11 @@ int main() {
     check(cudaStreamSynchronize(nullptr), "waiting for the counter to be cleared");
 
     std::vector<host_event> begins(n / tile), ends(n / tile);  // of each tile
-    const auto store_result = [](pipeline& p) {
+    int used_early = 0;  // buffers whose stream was still at work
+    const auto store_result = [&](pipeline& p) {
       // 2. Wait for this pipeline and store its result. The other pipeline continues.
       p.stream.synchronize();
+      used_early += cudaStreamQuery(p.stream.get()) == cudaErrorNotReady ? 1 : 0;
       std::copy_n(p.pinned.data(), p.count, p.result);
       p.count = 0;
     };
@@ -101,6 +103,7 @@ int main() {
     std::cout << "numbers: " << n * sizeof(unsigned) / 1024
               << " KiB, on the device at a time: " << budget / 1024 << " KiB, tiles: " << tiles
               << "\ntiles that began before the previous one was complete: " << overlapping << '\n'
+              << "buffers that the host used before their copy was complete: " << used_early << '\n'
               << "right: " << right << " of " << n
               << ", launches that failed: " << failures.read()[0] << '\n';
   });

@@ -106,7 +106,10 @@ int main() {
     // 5. Choose. Ramify's automatic route chooses without a trial run: it multiplies the number of
     //    launches of each route by their measured cost on this GPU (route_plan.hpp).
     const auto& best = *std::ranges::min_element(all, {}, &outcome::us);
+    const auto is_slower = [&](const outcome& o) { return o.name == best.name || o.us > best.us; };
     std::cout << "all three sums are equal: " << (same ? "yes" : "no") << '\n'
-              << "the fastest on this machine: " << best.name << '\n';
+              << "the fastest on this machine: " << best.name << '\n'
+              << "the others are slower: " << lesson::yes_or_no(std::ranges::all_of(all, is_slower))
+              << '\n';
   });
 }

@@ -4,7 +4,8 @@
 // Read first     Lesson 9.
 // You will see   a binary tree of grids in which each inner node computes a value from the values
 //                of its two children, in 20 runs with different orders. No grid waits, and no grid
-//                is launched for the join.
+//                is launched for the join. In a third of the executor's runs, writes reach other
+//                grids late: without one of the fences, some of them find another value.
 // The rule       A node has a counter in global memory. Each finished child adds one to it. The
 //                last child to arrive combines the values of both children. The parent is then
 //                finished, so the same thread continues with the parent's parent. The children's

@@ -10,7 +10,8 @@
 //                choice. A grid may read a stale incumbent, which another grid has already
 //                replaced. A stale value is too small and never too large: the grid prunes less,
 //                but it prunes no part with a better choice. So the read needs no fence and no
-//                order. Value and items are one integer, so they always belong together.
+//                order. It must be atomic, though: ThreadSanitizer reports a plain read as a data
+//                race. Value and items are one integer, so they always belong together.
 // The pitfall    The number of visited nodes depends on the order, the result must not. Therefore
 //                parts whose bound equals the incumbent's value are searched, too: of several best
 //                choices, every run finds the one with the largest number.

@@ -90,10 +90,18 @@ int main() {
     };
     const unsigned of_bounded = from_kernel(true);
     const unsigned of_unbounded = from_kernel(false);
+    // 3. What the registers, threads and shared memory of a block allow.
+    int allowed = 0;
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&allowed, bounded_child, threads, 0),
+          "querying the occupancy");
     std::cout << "blocks of a multiprocessor at a time\n"
               << "from the host:                        " << from_host << '\n'
               << "from a kernel, __launch_bounds__:     " << of_bounded << '\n'
               << "from a kernel, __maxnreg__:           " << of_unbounded << '\n'
+              << "from the host as many as the occupancy allows, from a kernel not more: "
+              << lesson::yes_or_no(from_host == static_cast<unsigned>(allowed) &&
+                                   std::max(of_bounded, of_unbounded) <= from_host)
+              << '\n'
               << "the bound halves the blocks at least: "
               << lesson::yes_or_no(2 * of_bounded <= of_unbounded) << '\n'
               << "launches that failed: " << failures.read()[0] << '\n';

@@ -61,15 +61,18 @@ int run(Lesson show) {
 
 /// Calls `run_once` `count` times.
 ///
-/// On the CPU executor each call has another random order of grids and threads, within the rules of
-/// dynamic parallelism. So an order that the rules allow is also seen. Other programs get such an
-/// order from the environment variable RAMIFY_CPU_SCHEDULE=random:SEED.
+/// On the CPU executor each call has another order of grids and threads, within the rules of
+/// dynamic parallelism. So an order that the rules allow is also seen. The schedules alternate:
+/// random, one block at a time; weak, in which the writes of a block also reach other blocks late,
+/// so that a missing fence is seen; and parallel, in which ThreadSanitizer sees data races. Other
+/// programs get this from the environment variable RAMIFY_CPU_SCHEDULE, as in random:SEED.
 template <class Run>
 void repeat(unsigned count, Run run_once) {
   for (unsigned i = 0; i < count; ++i) {
 #if !RAMIFY_ON_CUDA
-    const ramify::cpu::scoped_executor_config order(
-        {.order = ramify::cpu::schedule::random, .seed = i});
+    using ramify::cpu::schedule;
+    const schedule orders[] = {schedule::random, schedule::weak, schedule::parallel};
+    const ramify::cpu::scoped_executor_config order({.order = orders[i % 3], .seed = i});
 #endif
     run_once();
   }

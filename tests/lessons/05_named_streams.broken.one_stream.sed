@@ -1,0 +1,1 @@
+s/second.get(), log/first.get(), log/

@@ -1,0 +1,1 @@
+s/right.get(), log, 'C'/left.get(), log, 'C'/

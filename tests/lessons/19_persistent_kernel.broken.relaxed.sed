@@ -1,0 +1,1 @@
+s/memory_order_\(release\|acquire\)/memory_order_relaxed/

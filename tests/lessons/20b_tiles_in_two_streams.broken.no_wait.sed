@@ -1,0 +1,1 @@
+s/p.stream.synchronize();//

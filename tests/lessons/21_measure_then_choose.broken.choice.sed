@@ -1,0 +1,1 @@
+s/ranges::min_element/ranges::max_element/

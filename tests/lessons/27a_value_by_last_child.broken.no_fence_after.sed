@@ -1,0 +1,1 @@
+/!= 1) return;/,/value = /s/__threadfence();//

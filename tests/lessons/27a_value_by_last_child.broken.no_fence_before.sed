@@ -1,0 +1,1 @@
+/3. Join/,/return;/s/__threadfence();//

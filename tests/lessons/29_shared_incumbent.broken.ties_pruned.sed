@@ -1,0 +1,1 @@
+s/bound(p, k) < incumbent/bound(p, k) <= incumbent/
