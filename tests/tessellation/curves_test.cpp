@@ -297,4 +297,17 @@ BOOST_AUTO_TEST_CASE(too_many_parts_are_an_error_that_ends_soon) {
   BOOST_TEST(report.traversals == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(the_caller_limits_the_parts) {
+  const std::vector<ramify::cubic_curve> curves = random_curves(20);
+  const environment env{.backend = backend_under_test()};
+  ramify::tessellation_options options;
+  const auto all = ramify::tessellate_curves(curves, options, env);
+  options.max_pieces = all.report.pieces;
+  BOOST_TEST((ramify::tessellate_curves(curves, options, env).points == all.points));
+  --options.max_pieces;
+  BOOST_CHECK_EXCEPTION(
+      (void)ramify::tessellate_curves(curves, options, env), std::length_error,
+      names("more than " + std::to_string(options.max_pieces) + " pieces; tessellation_options"));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

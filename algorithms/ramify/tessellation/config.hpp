@@ -59,6 +59,9 @@ struct tessellation_options : traverse_options {
   /// longer than 2^-max_depth. In [1, 31]. The report counts the pieces that may be too far from
   /// the curve or the surface for this reason.
   unsigned max_depth = 16;
+  /// Maximum number of pieces, a piece being a line segment or a triangle. The division ends with
+  /// std::length_error soon after there are more; 0: 2^39 segments or 2^30 triangles.
+  std::size_t max_pieces = 0;
 };
 
 /// Checks options. \throws std::invalid_argument naming the field and its range

@@ -105,7 +105,7 @@ leaf_list<Tree> find_leaves(const Tree& tree, std::size_t expected, std::size_t 
     }
     if (all.value.leaves > most) {
       throw std::length_error("tessellation: there are more than " + std::to_string(most) +
-                              " pieces; tessellation_options.flatness is too small");
+                              " pieces; tessellation_options.flatness or max_pieces is too small");
     }
     list.count = all.value.leaves;
     report.limited = all.value.limited;

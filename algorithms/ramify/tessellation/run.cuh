@@ -84,11 +84,13 @@ class tessellation_call {
   }
 
   /// Lists the leaves of a tree; see find_leaves(). The first list has twice the expected size, but
-  /// at most `max_expected`.
+  /// at most `max_expected`. \throws std::length_error if there are more leaves than `most` or
+  /// options.max_pieces
   template <class Tree>
   leaf_list<Tree> leaves_of(const Tree& tree, std::size_t max_expected, std::size_t most) {
     const phase_range range("tessellation: divide");
-    const std::size_t expected = std::min<std::size_t>(2 * expected_pieces_, max_expected);
+    if (options_.max_pieces != 0) most = std::min(most, options_.max_pieces);
+    const std::size_t expected = std::min<std::size_t>({2 * expected_pieces_, max_expected, most});
     return find_leaves(tree, expected, most, options_, of_part(), report);
   }
 
