@@ -88,6 +88,19 @@ def test_bad_shapes(call, error, message):
         call(numpy.random.default_rng(1).random((5, 4, 2)))
 
 
+def test_too_many_pieces_raise_instead_of_filling_the_memory(monkeypatch):
+    curves = numpy.random.default_rng(1).random((5, 4, 2))
+    pieces = int(ramify.tessellate_curves(curves).report.number("pieces"))
+    assert len(ramify.tessellate_curves(curves, max_pieces=pieces).points) == pieces + 5
+    with pytest.raises(MemoryError, match=f"more than {pieces - 1} pieces"):
+        ramify.tessellate_curves(curves, max_pieces=pieces - 1)
+    monkeypatch.setattr("ramify.surfaces.free_bytes", lambda: 64_000)
+    with pytest.raises(MemoryError, match="more than 1000 pieces"):
+        ramify.tessellate_curves(curves, 1e-100, max_depth=31)
+    with pytest.raises(MemoryError, match="more than 213 pieces"):
+        ramify.tessellate_patches(ramify.utah_teapot(), 1e-3)
+
+
 def test_no_shapes():
     assert ramify.tessellate_curves(numpy.zeros((0, 4, 2))).points.shape == (0, 2)
     assert ramify.tessellate_patches(numpy.zeros((0, 4, 4, 3))).triangles.shape == (0, 3)

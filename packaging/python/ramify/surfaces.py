@@ -11,6 +11,7 @@ from . import _ramify
 from ._arguments import integer, real
 from ._arrays import Arrays, check, contiguous
 from ._environment import Environment
+from ._memory import free_bytes
 from ._report import Report
 
 
@@ -31,46 +32,58 @@ class Mesh(NamedTuple):
 
 
 def tessellate_curves(
-    curves: Any, flatness: float = 0.01, *, max_depth: int = 16, env: Environment | None = None
+    curves: Any,
+    flatness: float = 0.01,
+    *,
+    max_depth: int = 16,
+    max_pieces: int | None = None,
+    env: Environment | None = None,
 ) -> Polylines:
     """Approximate cubic Bezier curves in the plane by polylines.
 
-    curves:     (n, 4, 2) float64: four control points of each curve, finite and at most 1e100 in
-                magnitude.
-    flatness:   the maximum distance of a curve from its polyline, in the unit of the points, in
-                [1e-100, 1e100].
-    max_depth:  parts of a curve are halved only if they are longer than 2**-max_depth of its
-                parameter, in [1, 31]. The report has the number of segments that may be too far.
+    curves:      (n, 4, 2) float64: four control points of each curve, finite and at most 1e100 in
+                 magnitude.
+    flatness:    the maximum distance of a curve from its polyline, in the unit of the points, in
+                 [1e-100, 1e100].
+    max_depth:   parts of a curve are halved only if they are longer than 2**-max_depth of its
+                 parameter, in [1, 31]. The report has the number of segments that may be too far.
+    max_pieces:  the maximum number of segments; None: as many as fit into the free memory of the
+                 host, of which a segment takes about 64 bytes during the call.
 
     The result is made in memory of the host; for curves on a GPU it is copied there. Raises
-    TypeError for another type, ValueError that names a faulty control point or field, or for too
-    many segments.
+    TypeError for another type, ValueError that names a faulty control point or field, MemoryError
+    for more than max_pieces segments.
     """
     return Polylines(
-        *_tessellated(_ramify.tessellate_curves, "curves", curves, (4, 2), flatness, max_depth, env)
+        *_tessellated("curves", curves, (4, 2), 64, flatness, max_depth, max_pieces, env)
     )
 
 
 def tessellate_patches(
-    patches: Any, flatness: float = 0.01, *, max_depth: int = 16, env: Environment | None = None
+    patches: Any,
+    flatness: float = 0.01,
+    *,
+    max_depth: int = 16,
+    max_pieces: int | None = None,
+    env: Environment | None = None,
 ) -> Mesh:
     """Approximate bicubic Bezier patches by a triangle mesh.
 
-    patches:    (n, 4, 4, 3) float64: the control points of each patch; ``patches[i, j, k]`` has the
-                weight B_j(u) B_k(v), where B are the Bernstein polynomials.
-    flatness:   the maximum distance of the surface from the mesh, in the unit of the points, in
-                [1e-100, 1e100].
-    max_depth:  edges in the parameter plane are halved only if they are longer than 2**-max_depth,
-                in [1, 31]. The report has the number of triangles that may be too far.
+    patches:     (n, 4, 4, 3) float64: the control points of each patch; ``patches[i, j, k]`` has the
+                 weight B_j(u) B_k(v), where B are the Bernstein polynomials.
+    flatness:    the maximum distance of the surface from the mesh, in the unit of the points, in
+                 [1e-100, 1e100].
+    max_depth:   edges in the parameter plane are halved only if they are longer than 2**-max_depth,
+                 in [1, 31]. The report has the number of triangles that may be too far.
+    max_pieces:  the maximum number of triangles; None: as many as fit into the free memory of the
+                 host, of which a triangle takes about 300 bytes during the call.
 
     The result is made in memory of the host; for patches on a GPU it is copied there. Raises
-    TypeError for another type, ValueError that names a faulty control point or field, or for too
-    many triangles.
+    TypeError for another type, ValueError that names a faulty control point or field, MemoryError
+    for more than max_pieces triangles.
     """
     return Mesh(
-        *_tessellated(
-            _ramify.tessellate_patches, "patches", patches, (4, 4, 3), flatness, max_depth, env
-        )
+        *_tessellated("patches", patches, (4, 4, 3), 300, flatness, max_depth, max_pieces, env)
     )
 
 
@@ -80,12 +93,13 @@ def utah_teapot() -> numpy.ndarray:
 
 
 def _tessellated(
-    call: Any,
     name: str,
     shapes: Any,
     shape: tuple[int, ...],
+    piece_bytes: int,
     flatness: float,
     max_depth: int,
+    max_pieces: int | None,
     env: Environment | None,
 ) -> tuple[Any, Any, Report]:
     arrays = Arrays(**{name: shapes})
@@ -93,10 +107,14 @@ def _tessellated(
     if tuple(shapes.shape[1:]) != shape:
         wanted = ", ".join(map(str, shape))
         raise ValueError(f"{name}: shape {tuple(shapes.shape)}; must be (n, {wanted})")
+    if max_pieces is None:
+        max_pieces = max(free_bytes() // piece_bytes, 1)
+    call = _ramify.tessellate_curves if name == "curves" else _ramify.tessellate_patches
     first, second, report = call(
         contiguous(arrays, shapes),
         real("flatness", flatness),
         integer("max_depth", max_depth, 1, 31),
+        integer("max_pieces", max_pieces, 1, 2**63 - 1),
         arrays.environment(env),
     )
     return arrays.from_host(first), arrays.from_host(second), Report(report)

@@ -71,6 +71,18 @@ auto without_lock(Run run) {
   return run();
 }
 
+/// Calls `run` as without_lock() does. Its std::length_error, which a limit of the result raises,
+/// becomes a MemoryError. \throws nb::python_error
+template <class Run>
+auto within_limit(Run run) {
+  try {
+    return without_lock(run);
+  } catch (const std::length_error& e) {
+    PyErr_SetString(PyExc_MemoryError, e.what());
+    throw nb::python_error();
+  }
+}
+
 /// Calls `run` without Python's global lock, and returns the text of the report that it returns.
 template <class Run>
 [[nodiscard]] std::string report_of(Run run) {

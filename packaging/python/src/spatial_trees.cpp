@@ -84,18 +84,14 @@ class spatial_tree {
   /// \throws nb::python_error, a MemoryError, if there are more than `max_ids` ids
   nb::tuple ball_list(const input& queries, double radius, const std::array<double, 3>& period,
                       std::size_t max_ids, const environment& env) const {
-    neighbor_lists lists;
-    try {
-      (void)visit([&]<class Real, int dim>(const spatial_index<Real, dim>& index) {
-        lists = index.radius_list(points_of<Real, dim>(queries), static_cast<Real>(radius),
-                                  options_of(period, max_ids), env);
-        return lists.report;
-      });
-      return lists_of(std::move(lists));
-    } catch (const std::length_error& e) {
-      PyErr_SetString(PyExc_MemoryError, e.what());
-      throw nb::python_error();
-    }
+    return lists_of(std::visit(
+        [&]<class Real, int dim>(const std::unique_ptr<spatial_index<Real, dim>>& index) {
+          return within_limit([&] {
+            return index->radius_list(points_of<Real, dim>(queries), static_cast<Real>(radius),
+                                      options_of(period, max_ids), env);
+          });
+        },
+        index_));
   }
 
   void refit(const input& positions, const environment& env) {

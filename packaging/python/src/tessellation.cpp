@@ -12,10 +12,11 @@ namespace ramify::python {
 
 namespace {
 
-tessellation_options options_of(double flatness, unsigned max_depth) {
+tessellation_options options_of(double flatness, unsigned max_depth, std::size_t max_pieces) {
   tessellation_options options;
   options.flatness = flatness;
   options.max_depth = max_depth;
+  options.max_pieces = max_pieces;
   return options;
 }
 
@@ -27,10 +28,10 @@ std::span<const Shape> shapes_of(const input& array) {
 }
 
 nb::tuple curves(const input& control_points, double flatness, unsigned max_depth,
-                 const environment& env) {
-  polylines found = without_lock([&] {
+                 std::size_t max_pieces, const environment& env) {
+  polylines found = within_limit([&] {
     return tessellate_curves(shapes_of<cubic_curve>(control_points),
-                             options_of(flatness, max_depth), env);
+                             options_of(flatness, max_depth, max_pieces), env);
   });
   const std::size_t points = found.points.size();
   const std::size_t offsets = found.offsets.size();
@@ -40,10 +41,10 @@ nb::tuple curves(const input& control_points, double flatness, unsigned max_dept
 }
 
 nb::tuple patches(const input& control_points, double flatness, unsigned max_depth,
-                  const environment& env) {
-  triangle_mesh found = without_lock([&] {
+                  std::size_t max_pieces, const environment& env) {
+  triangle_mesh found = within_limit([&] {
     return tessellate_patches(shapes_of<bicubic_patch>(control_points),
-                              options_of(flatness, max_depth), env);
+                              options_of(flatness, max_depth, max_pieces), env);
   });
   const std::size_t vertices = found.vertices.size();
   const std::size_t triangles = found.triangles.size();
@@ -62,9 +63,9 @@ nb::object teapot() {
 
 void add_tessellation(nb::module_& module) {
   module.def("tessellate_curves", &curves, nb::arg("curves").noconvert(), nb::arg("flatness"),
-             nb::arg("max_depth"), nb::arg("env"));
+             nb::arg("max_depth"), nb::arg("max_pieces"), nb::arg("env"));
   module.def("tessellate_patches", &patches, nb::arg("patches").noconvert(), nb::arg("flatness"),
-             nb::arg("max_depth"), nb::arg("env"));
+             nb::arg("max_depth"), nb::arg("max_pieces"), nb::arg("env"));
   module.def("utah_teapot", &teapot);
 }
 
