@@ -81,6 +81,7 @@ namespace ramify::inline RAMIFY_BUILD {
 /// The default number of cells along a block's edge: 16 in two dimensions, 8 in three.
 template <class Physics>
 inline constexpr int default_block_cells = 8;
+/// The default in two dimensions.
 template <class Physics>
 requires(Physics::dimensions == 2) inline constexpr int default_block_cells<Physics> = 16;
 
@@ -91,6 +92,7 @@ class amr_run : detail::amr::refused_run<Physics, Criterion> {
  public:
   using detail::amr::refused_run<Physics, Criterion>::refused_run;
 };
+/// Deduces the types of the physics and of the criterion.
 template <class Physics, class Criterion, class Initial>
 amr_run(const Physics&, const Criterion&, const Initial&, const amr_options&,
         const environment& = {}) -> amr_run<Physics, Criterion>;
@@ -105,10 +107,10 @@ template <class Physics, class Criterion, int n>
 requires detail::amr::simulable<Physics, Criterion>
 class amr_run<Physics, Criterion, n> {
  public:
-  static constexpr int dim = Physics::dimensions;
-  static constexpr int variables = Physics::variables;
-  using real = typename Physics::real;
-  using values = typename Physics::values;
+  static constexpr int dim = Physics::dimensions;       ///< dimensions of space
+  static constexpr int variables = Physics::variables;  ///< values of a cell
+  using real = typename Physics::real;                  ///< the number type
+  using values = typename Physics::values;              ///< the values of a cell
 
   /// Builds the mesh for an initial state and fills it. Blocks are refined, level by level, where
   /// the criterion requires it. Waits for the stream.

@@ -95,9 +95,11 @@ enum class amr_fields {
 [[nodiscard]] constexpr std::string_view to_string(amr_shape shape) {
   return choice_name(shape, {"everywhere", "box", "ball", "half-space"});
 }
+/// Returns the name of the enumerator.
 [[nodiscard]] constexpr std::string_view to_string(amr_criterion criterion) {
   return choice_name(criterion, {"gradient", "loehner"});
 }
+/// Returns the name of the enumerator.
 [[nodiscard]] constexpr std::string_view to_string(amr_precision precision) {
   return choice_name(precision, {"double", "float"});
 }
@@ -134,6 +136,16 @@ struct amr_setup {
   std::vector<amr_region> regions{};
   double end_time = 1;  ///< the customary end, >= 0; a simulation does not stop there by itself
   amr_options options{};
+  amr_problem problem = amr_problem::kelvin_helmholtz;  ///< the flow to simulate
+  int dimensions = 2;                                   ///< 2 or 3
+  amr_precision precision = amr_precision::double_;     ///< the number type of the values
+  amr_criterion criterion = amr_criterion::gradient;    ///< where the mesh is refined
+  int criterion_variable = 0;                           ///< index of a primitive field
+  double gradient_floor = 1e-10;                        ///< gradient_criterion::floor, in [0, 1e30]
+  double loehner_filter = 0.01;                         ///< loehner_criterion::filter, in [0, 1e30]
+  double gamma = 1.4;     ///< ratio of specific heats of a gas, > 1, at most 1e6
+  double end_time = 1;    ///< the customary end, >= 0; a simulation does not stop there by itself
+  amr_options options{};  ///< mesh, regrids and steps
 };
 
 /// Returns the customary domain, boundaries, gamma and end time of a problem, a mesh of moderate
@@ -177,7 +189,9 @@ class amr_simulation {
   amr_simulation(const amr_setup& setup, const amr_state& state, const environment& env = {});
 
   ~amr_simulation();
+  /// The other object may then only be destroyed or assigned.
   amr_simulation(amr_simulation&&) noexcept;
+  /// The other object may then only be destroyed or assigned.
   amr_simulation& operator=(amr_simulation&&) noexcept;
 
   /// Takes `steps` steps; with subcycling these are steps of level 0. It returns earlier when the

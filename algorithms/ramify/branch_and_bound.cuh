@@ -176,11 +176,13 @@ branch_and_bound_async(const Node& root, const Problem& problem, const value_ran
         setup, root, problem, range, options);
   }
 }
+/// Overload with the default options.
 template <class Node, class Problem>
 auto branch_and_bound_async(const Node& root, const Problem& problem, const value_range& range,
                             const environment& env = {}) {
   return branch_and_bound_async(root, problem, range, branch_and_bound_options{}, env);
 }
+/// Overload with the default range of values and the default options.
 template <class Node, class Problem>
 auto branch_and_bound_async(const Node& root, const Problem& problem, const environment& env = {}) {
   return branch_and_bound_async(root, problem, value_range{}, env);
@@ -202,12 +204,14 @@ branch_and_bound_result<Node> branch_and_bound(const Node& root, const Problem& 
     return branch_and_bound_async(root, problem, range, options, env).get();
   }
 }
+/// Overload with the default options.
 template <class Node, class Problem>
 branch_and_bound_result<Node> branch_and_bound(const Node& root, const Problem& problem,
                                                const value_range& range,
                                                const environment& env = {}) {
   return branch_and_bound(root, problem, range, branch_and_bound_options{}, env);
 }
+/// Overload with the default range of values and the default options.
 template <class Node, class Problem>
 branch_and_bound_result<Node> branch_and_bound(const Node& root, const Problem& problem,
                                                const environment& env = {}) {
@@ -257,12 +261,14 @@ branch_and_bound_async(const tree_roots<Node>& roots, const Problem& problem,
         setup, given, problem, range, options, solutions, std::move(copy));
   }
 }
+/// Overload with the default options.
 template <class Node, class Problem>
 auto branch_and_bound_async(const tree_roots<Node>& roots, const Problem& problem,
                             std::type_identity_t<branch_and_bound_solution<Node>>* solutions,
                             const value_range& range, const environment& env = {}) {
   return branch_and_bound_async(roots, problem, solutions, range, branch_and_bound_options{}, env);
 }
+/// Overload with the default range of values and the default options.
 template <class Node, class Problem>
 auto branch_and_bound_async(const tree_roots<Node>& roots, const Problem& problem,
                             std::type_identity_t<branch_and_bound_solution<Node>>* solutions,
@@ -283,6 +289,7 @@ branch_and_bound_report branch_and_bound(
     return branch_and_bound_async(roots, problem, solutions, range, options, env).get();
   }
 }
+/// Overload with the default options.
 template <class Node, class Problem>
 branch_and_bound_report branch_and_bound(
     const tree_roots<Node>& roots, const Problem& problem,
@@ -290,6 +297,7 @@ branch_and_bound_report branch_and_bound(
     const environment& env = {}) {
   return branch_and_bound(roots, problem, solutions, range, branch_and_bound_options{}, env);
 }
+/// Overload with the default range of values and the default options.
 template <class Node, class Problem>
 branch_and_bound_report branch_and_bound(
     const tree_roots<Node>& roots, const Problem& problem,

@@ -43,7 +43,7 @@ namespace ramify {
 
 /// The solution of a knapsack, and the report of the search.
 struct knapsack_result : knapsack_solution {
-  branch_and_bound_report report;
+  branch_and_bound_report report;  ///< the report of the run
 };
 
 /// Finds the items of most profit whose weight is at most the capacity, and waits for the result.
@@ -52,6 +52,7 @@ struct knapsack_result : knapsack_solution {
 [[nodiscard]] knapsack_result knapsack(const knapsack_instance& instance,
                                        const branch_and_bound_options& options,
                                        const environment& env = {});
+/// Overload with the default options.
 [[nodiscard]] inline knapsack_result knapsack(const knapsack_instance& instance,
                                               const environment& env = {}) {
   return knapsack(instance, {}, env);
@@ -59,7 +60,7 @@ struct knapsack_result : knapsack_solution {
 
 /// The solution of a flow shop, and the report of the search.
 struct flow_shop_result : flow_shop_solution {
-  branch_and_bound_report report;
+  branch_and_bound_report report;  ///< the report of the run
 };
 
 /// Finds an order of the jobs with the smallest makespan, and waits for the result. Of all such
@@ -72,6 +73,7 @@ struct flow_shop_result : flow_shop_solution {
 [[nodiscard]] flow_shop_result flow_shop(const flow_shop_instance& shop,
                                          const branch_and_bound_options& options,
                                          const environment& env = {});
+/// Overload with the default options.
 [[nodiscard]] inline flow_shop_result flow_shop(const flow_shop_instance& shop,
                                                 const environment& env = {}) {
   return flow_shop(shop, {}, env);
@@ -100,8 +102,8 @@ inline void validate(const queens_options& options) {
 
 /// The counts of n queens, and the report of the traversal.
 struct queens_result {
-  queens_counts counts;
-  traverse_report report;
+  queens_counts counts;    ///< solutions and visited boards
+  traverse_report report;  ///< the report of the run
 };
 
 /// Counts all ways to place `n` queens, and waits for the result.
@@ -109,6 +111,7 @@ struct queens_result {
 /// \throws std::invalid_argument, std::length_error, unavailable, cuda_error, device_launch_error
 [[nodiscard]] queens_result count_queens(unsigned n, const queens_options& options,
                                          const environment& env = {});
+/// Overload with the default options.
 [[nodiscard]] inline queens_result count_queens(unsigned n, const environment& env = {}) {
   return count_queens(n, {}, env);
 }

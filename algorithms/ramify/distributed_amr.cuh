@@ -94,6 +94,7 @@ class distributed_amr_run : detail::amr::refused_run<Physics, Criterion> {
  public:
   using detail::amr::refused_run<Physics, Criterion>::refused_run;
 };
+/// Deduces the types of the physics and of the criterion.
 template <class Physics, class Criterion, class Initial>
 distributed_amr_run(communicator&, const Physics&, const Criterion&, const Initial&,
                     const amr_options&, const environment& = {})
@@ -108,10 +109,10 @@ template <class Physics, class Criterion, int n>
 requires detail::amr::simulable<Physics, Criterion>
 class distributed_amr_run<Physics, Criterion, n> {
  public:
-  static constexpr int dim = Physics::dimensions;
-  static constexpr int variables = Physics::variables;
-  using real = typename Physics::real;
-  using values = typename Physics::values;
+  static constexpr int dim = Physics::dimensions;       ///< dimensions of space
+  static constexpr int variables = Physics::variables;  ///< values of a cell
+  using real = typename Physics::real;                  ///< the number type
+  using values = typename Physics::values;              ///< the values of a cell
 
   /// Builds the mesh for an initial state and fills it. The arguments are those of amr_run, and
   /// must be the same on all ranks. `options`, `env` and the types are compared, except for the

@@ -68,7 +68,9 @@ class distributed_amr_simulation {
                              const environment& env = {});
 
   ~distributed_amr_simulation();
+  /// The other object may then only be destroyed or assigned.
   distributed_amr_simulation(distributed_amr_simulation&&) noexcept;
+  /// The other object may then only be destroyed or assigned.
   distributed_amr_simulation& operator=(distributed_amr_simulation&&) noexcept;
 
   /// Takes steps as amr_simulation::advance() does. \throws amr_error, cluster_error, cuda_error

@@ -78,7 +78,7 @@ struct distributed_branch_and_bound_result {
   std::int64_t value = no_solution;  ///< the smallest value
   Node solution{};                   ///< the first leaf, depth first, with this value
   search_proof proof;                ///< as of branch_and_bound_result
-  distributed_branch_and_bound_report report;
+  distributed_branch_and_bound_report report;  ///< the report of the run
 };
 
 /// Searches the tree with this root, and returns the smallest value and its first leaf on all
@@ -145,12 +145,14 @@ distributed_branch_and_bound_result<Node> distributed_branch_and_bound(
   });
   return result;
 }
+/// Overload with the default options.
 template <class Node, class Problem>
 distributed_branch_and_bound_result<Node> distributed_branch_and_bound(
     communicator& comm, const Node& root, const Problem& problem, const value_range& range,
     const environment& env = {}) {
   return distributed_branch_and_bound(comm, root, problem, range, {}, {}, env);
 }
+/// Overload with the default range of values and the default options.
 template <class Node, class Problem>
 distributed_branch_and_bound_result<Node> distributed_branch_and_bound(
     communicator& comm, const Node& root, const Problem& problem, const environment& env = {}) {

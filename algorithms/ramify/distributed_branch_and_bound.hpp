@@ -40,7 +40,7 @@ namespace ramify {
 
 /// The solution of a knapsack, and the report of the search by all ranks.
 struct distributed_knapsack_result : knapsack_solution {
-  distributed_branch_and_bound_report report;
+  distributed_branch_and_bound_report report;  ///< the report of the run
 };
 
 /// Finds the items of most profit, as knapsack() does. Collective.
@@ -50,6 +50,7 @@ struct distributed_knapsack_result : knapsack_solution {
 [[nodiscard]] distributed_knapsack_result distributed_knapsack(
     communicator& comm, const knapsack_instance& instance, const branch_and_bound_options& options,
     const exchange_options& exchange, const environment& env = {});
+/// Overload with the default options.
 [[nodiscard]] inline distributed_knapsack_result distributed_knapsack(
     communicator& comm, const knapsack_instance& instance, const environment& env = {}) {
   return distributed_knapsack(comm, instance, {}, {}, env);
@@ -57,7 +58,7 @@ struct distributed_knapsack_result : knapsack_solution {
 
 /// The solution of a flow shop, and the report of the search by all ranks.
 struct distributed_flow_shop_result : flow_shop_solution {
-  distributed_branch_and_bound_report report;
+  distributed_branch_and_bound_report report;  ///< the report of the run
 };
 
 /// Finds an order of the jobs with the smallest makespan, the one that flow_shop() finds.
@@ -68,6 +69,7 @@ struct distributed_flow_shop_result : flow_shop_solution {
 [[nodiscard]] distributed_flow_shop_result distributed_flow_shop(
     communicator& comm, const flow_shop_instance& shop, const branch_and_bound_options& options,
     const exchange_options& exchange, const environment& env = {});
+/// Overload with the default options.
 [[nodiscard]] inline distributed_flow_shop_result distributed_flow_shop(
     communicator& comm, const flow_shop_instance& shop, const environment& env = {}) {
   return distributed_flow_shop(comm, shop, {}, {}, env);
@@ -75,8 +77,8 @@ struct distributed_flow_shop_result : flow_shop_solution {
 
 /// The counts of n queens, and the report of the traversal by all ranks.
 struct distributed_queens_result {
-  queens_counts counts;
-  distributed_traverse_report report;
+  queens_counts counts;                ///< solutions and visited boards of all ranks
+  distributed_traverse_report report;  ///< the report of the run
 };
 
 /// Counts all ways to place `n` queens, as count_queens() does. Collective.
@@ -87,6 +89,7 @@ struct distributed_queens_result {
                                                                  const queens_options& options,
                                                                  const exchange_options& exchange,
                                                                  const environment& env = {});
+/// Overload with the default options.
 [[nodiscard]] inline distributed_queens_result distributed_count_queens(
     communicator& comm, unsigned n, const environment& env = {}) {
   return distributed_count_queens(comm, n, {}, {}, env);

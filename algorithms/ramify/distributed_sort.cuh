@@ -90,6 +90,7 @@ distributed_sort_report distributed_sort_pairs(communicator& comm, device_buffer
   });
   return report;
 }
+/// Overload with the default options.
 template <class Key, class Value, class Compare = ascending>
 distributed_sort_report distributed_sort_pairs(communicator& comm, device_buffer<Key>& keys,
                                                device_buffer<Value>& values, Compare compare = {},
@@ -111,6 +112,7 @@ distributed_sort_report distributed_sort(communicator& comm, device_buffer<Key>&
   device_buffer<no_value> none;
   return distributed_sort_pairs(comm, keys, none, compare, parts, options, env);
 }
+/// Overload with the default options.
 template <class Key, class Compare = ascending>
 distributed_sort_report distributed_sort(communicator& comm, device_buffer<Key>& keys,
                                          Compare compare = {},

@@ -95,6 +95,7 @@ distributed_sort_report distributed_sort(communicator& comm, std::vector<Key>& k
   detail::distributed_sort::typed_vectors<Key> vectors(keys, nullptr);
   return detail::distributed_sort::sort_vectors(comm, vectors, false, order, parts, options, env);
 }
+/// Overload with the default options.
 template <quicksort_facade_key Key>
 distributed_sort_report distributed_sort(communicator& comm, std::vector<Key>& keys,
                                          sort_order order = sort_order::ascending,
@@ -117,6 +118,7 @@ distributed_sort_report distributed_sort_pairs(communicator& comm, std::vector<K
   detail::distributed_sort::typed_vectors<Key> vectors(keys, &values);
   return detail::distributed_sort::sort_vectors(comm, vectors, true, order, parts, options, env);
 }
+/// Overload with the default options.
 template <quicksort_facade_key Key>
 distributed_sort_report distributed_sort_pairs(communicator& comm, std::vector<Key>& keys,
                                                std::vector<std::uint64_t>& values,

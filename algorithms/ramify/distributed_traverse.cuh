@@ -61,8 +61,8 @@ namespace ramify::inline RAMIFY_BUILD {
 /// The result of a traversal by several ranks.
 template <class Value>
 struct distributed_traverse_result {
-  Value value;  ///< the reduction over all nodes
-  distributed_traverse_report report;
+  Value value;                         ///< the reduction over all nodes
+  distributed_traverse_report report;  ///< the report of the run
 };
 
 /// Visits all nodes of the tree with this root, and returns the reduction on all ranks. Collective.
@@ -101,6 +101,7 @@ distributed_traverse_result<Value> distributed_traverse(communicator& comm, cons
   });
   return result;
 }
+/// Overload with the default options.
 template <class Node, class Expand, class Visit, class Reduce, class Value>
 distributed_traverse_result<Value> distributed_traverse(communicator& comm, const Node& root,
                                                         const Expand& expand, const Visit& visit,

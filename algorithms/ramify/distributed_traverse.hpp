@@ -31,8 +31,8 @@ namespace ramify {
 
 /// The counts of a tree, and the report of the search by all ranks.
 struct distributed_tree_search_result {
-  uts_counts counts;
-  distributed_traverse_report report;
+  uts_counts counts;                   ///< of all ranks
+  distributed_traverse_report report;  ///< the report of the run
 };
 
 /// Counts the nodes and leaves of a tree, and finds its depth. All ranks get the result. The
@@ -48,6 +48,7 @@ distributed_tree_search_result distributed_tree_search(communicator& comm,
                                                        const traverse_options& options,
                                                        const exchange_options& exchange,
                                                        const environment& env = {});
+/// Overload with the default options.
 inline distributed_tree_search_result distributed_tree_search(communicator& comm,
                                                               const uts_parameters& tree,
                                                               const environment& env = {}) {

@@ -74,8 +74,8 @@ namespace ramify::inline RAMIFY_BUILD {
 /// The result of a recursion.
 template <class Value>
 struct fork_join_result {
-  Value value;  ///< the result of the root
-  fork_join_report report;
+  Value value;              ///< the result of the root
+  fork_join_report report;  ///< the report of the run
 };
 
 }  // namespace ramify::inline RAMIFY_BUILD
@@ -211,6 +211,7 @@ fork_join_async(const Node& root, const Problem& problem, const fork_join_option
                                                                              options);
   }
 }
+/// Overload with the default options.
 template <class Node, class Problem>
 auto fork_join_async(const Node& root, const Problem& problem, const environment& env = {}) {
   return fork_join_async(root, problem, fork_join_options{}, env);
@@ -229,6 +230,7 @@ fork_join_result<detail::fork_join::value_of<Node, Problem>> fork_join(
     return fork_join_async(root, problem, options, env).get();
   }
 }
+/// Overload with the default options.
 template <class Node, class Problem>
 fork_join_result<detail::fork_join::value_of<Node, Problem>> fork_join(
     const Node& root, const Problem& problem, const environment& env = {}) {
@@ -269,6 +271,7 @@ fork_join_async(const tree_roots<Node>& roots, const Problem& problem,
                                  std::move(copy));
   }
 }
+/// Overload with the default options.
 template <class Node, class Problem>
 auto fork_join_async(const tree_roots<Node>& roots, const Problem& problem,
                      detail::fork_join::value_of<Node, Problem>* values,
@@ -292,6 +295,7 @@ fork_join_report fork_join(const tree_roots<Node>& roots, const Problem& problem
     return fork_join_async(roots, problem, values, options, env).get();
   }
 }
+/// Overload with the default options.
 template <class Node, class Problem>
 fork_join_report fork_join(const tree_roots<Node>& roots, const Problem& problem,
                            detail::fork_join::value_of<Node, Problem>* values,

@@ -133,6 +133,7 @@ async_run<bfs_report> breadth_first_search_async(const graph_view& graph, std::i
   }
   return detail::graph::start_search("breadth_first_search", arrays, graph, options, search, env);
 }
+/// Overload with the default options.
 template <class = void>
 async_run<bfs_report> breadth_first_search_async(const graph_view& graph, std::int64_t source,
                                                  const bfs_arrays& results,
@@ -153,6 +154,7 @@ bfs_report breadth_first_search(const graph_view& graph, std::int64_t source,
   return breadth_first_search_async<Options>(graph, source, results, options, detail::waiting(env))
       .get();
 }
+/// Overload with the default options.
 template <class = void>
 bfs_report breadth_first_search(const graph_view& graph, std::int64_t source,
                                 const bfs_arrays& results, const environment& env = {}) {
@@ -196,6 +198,7 @@ async_run<sssp_report> shortest_paths_async(const graph_view& graph, const Weigh
   return detail::graph::start_search("shortest_paths", arrays, graph.outgoing(), options, search,
                                      env);
 }
+/// Overload with the default options.
 template <edge_lengths Weights = std::span<const float>>
 async_run<sssp_report> shortest_paths_async(const graph_view& graph, const Weights& weights,
                                             std::int64_t source,
@@ -217,6 +220,7 @@ sssp_report shortest_paths(const graph_view& graph, const Weights& weights, std:
                                                 detail::waiting(env))
       .get();
 }
+/// Overload with the default options.
 template <edge_lengths Weights = std::span<const float>>
 sssp_report shortest_paths(const graph_view& graph, const Weights& weights, std::int64_t source,
                            const basic_sssp_arrays<length_in<Weights>>& results,
@@ -255,6 +259,7 @@ async_run<components_report> connected_components_async(
   return detail::graph::start_search("connected_components", arrays, graph.outgoing(), options,
                                      search, env);
 }
+/// Overload with the default options.
 template <class = void>
 async_run<components_report> connected_components_async(const graph_view& graph,
                                                         std::int32_t* components,
@@ -272,6 +277,7 @@ components_report connected_components(const graph_view& graph, std::int32_t* co
   return connected_components_async<Options>(graph, components, options, detail::waiting(env))
       .get();
 }
+/// Overload with the default options.
 template <class = void>
 components_report connected_components(const graph_view& graph, std::int32_t* components,
                                        const environment& env = {}) {
@@ -310,6 +316,7 @@ async_run<pagerank_report> pagerank_async(const graph_view& graph, double* ranks
   search.max_iterations = options.max_iterations;
   return detail::graph::start_search("pagerank", arrays, graph.outgoing(), options, search, env);
 }
+/// Overload with the default options.
 template <class = void>
 async_run<pagerank_report> pagerank_async(const graph_view& graph, double* ranks,
                                           const environment& env = {}) {
@@ -325,6 +332,7 @@ pagerank_report pagerank(const graph_view& graph, double* ranks,
                          const environment& env = {}) {
   return pagerank_async<Options>(graph, ranks, options, detail::waiting(env)).get();
 }
+/// Overload with the default options.
 template <class = void>
 pagerank_report pagerank(const graph_view& graph, double* ranks, const environment& env = {}) {
   return pagerank<detail::default_of<pagerank_options>>(graph, ranks, {}, env);

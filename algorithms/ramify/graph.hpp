@@ -59,6 +59,7 @@ using sssp_spans = basic_sssp_spans<float>;
 bfs_report breadth_first_search(const graph_view& graph, std::int64_t source,
                                 const bfs_spans& results, const bfs_options& options,
                                 const environment& env = {});
+/// Overload with the default options.
 inline bfs_report breadth_first_search(const graph_view& graph, std::int64_t source,
                                        const bfs_spans& results, const environment& env = {}) {
   return breadth_first_search(graph, source, results, bfs_options{}, env);
@@ -75,6 +76,7 @@ searches_report breadth_first_searches(const graph_view& graph,
                                        std::span<const std::int64_t> sources,
                                        std::span<std::int32_t> levels, const graph_options& options,
                                        const environment& env = {});
+/// Overload with the default options.
 inline searches_report breadth_first_searches(const graph_view& graph,
                                               std::span<const std::int64_t> sources,
                                               std::span<std::int32_t> levels,
@@ -111,6 +113,7 @@ sssp_report shortest_paths(const graph_view& graph, const Weights& weights, std:
   using T = length_in<Weights>;
   return detail::graph::paths_of_type<T>(graph, weights, source, results, options, env);
 }
+/// Overload with the default options.
 template <edge_lengths Weights = std::span<const float>>
 sssp_report shortest_paths(const graph_view& graph, const Weights& weights, std::int64_t source,
                            const basic_sssp_spans<length_in<Weights>>& results,
@@ -125,6 +128,7 @@ sssp_report shortest_paths(const graph_view& graph, const Weights& weights, std:
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
 components_report connected_components(const graph_view& graph, std::span<std::int32_t> components,
                                        const graph_options& options, const environment& env = {});
+/// Overload with the default options.
 inline components_report connected_components(const graph_view& graph,
                                               std::span<std::int32_t> components,
                                               const environment& env = {}) {
@@ -137,6 +141,7 @@ inline components_report connected_components(const graph_view& graph,
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
 pagerank_report pagerank(const graph_view& graph, std::span<double> ranks,
                          const pagerank_options& options, const environment& env = {});
+/// Overload with the default options.
 inline pagerank_report pagerank(const graph_view& graph, std::span<double> ranks,
                                 const environment& env = {}) {
   return pagerank(graph, ranks, pagerank_options{}, env);

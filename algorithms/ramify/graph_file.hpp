@@ -47,6 +47,7 @@ enum class length_type {
   integer,           ///< 64-bit integers without a sign
 };
 
+/// Returns the name of the enumerator.
 [[nodiscard]] constexpr std::string_view to_string(length_type t) {
   return choice_name(t, {"automatic", "float", "double", "integer"});
 }
@@ -61,15 +62,16 @@ using graph_lengths =
 
 /// An edge of a list.
 struct list_edge {
-  std::int32_t from, to;
+  std::int32_t from;  ///< the vertex at which the edge begins
+  std::int32_t to;    ///< the vertex at which the edge ends
 };
 
 /// A list of edges, as files and generators produce it.
 struct edge_list {
-  std::size_t vertices = 0;
-  bool is_undirected = false;  ///< an edge stands for both directions, a self-loop for one
-  std::vector<list_edge> edges{};
-  graph_lengths lengths{};  ///< of each edge, or empty
+  std::size_t vertices = 0;        ///< number of vertices
+  bool is_undirected = false;      ///< an edge stands for both directions, a self-loop for one
+  std::vector<list_edge> edges{};  ///< all edges
+  graph_lengths lengths{};         ///< of each edge, or empty
 };
 
 /// A graph in compressed sparse rows, with its edges by source and, if it is directed, by target.
@@ -79,15 +81,20 @@ struct stored_graph {
   /// \throws std::invalid_argument for an edge or a number of lengths that the list must not have
   explicit stored_graph(const edge_list& list);
 
+  /// Returns the graph without its lengths. It must outlive the view.
   [[nodiscard]] graph_view view() const;
+  /// Returns the number of vertices.
   [[nodiscard]] std::size_t vertices() const { return offsets.size() - 1; }
+  /// Returns the number of edges that begin at v.
   [[nodiscard]] std::int64_t degree(std::size_t v) const { return offsets[v + 1] - offsets[v]; }
 
-  bool is_undirected;
-  std::size_t loops;  ///< edges from a vertex to itself
-  std::vector<std::int64_t> offsets{}, in_offsets{};
-  std::vector<std::int32_t> targets{}, in_sources{};
-  graph_lengths lengths{};  ///< in the order of `targets`, or empty
+  bool is_undirected;                      ///< whether each edge exists in both directions
+  std::size_t loops;                       ///< edges from a vertex to itself
+  std::vector<std::int64_t> offsets{};     ///< as in graph_view
+  std::vector<std::int64_t> in_offsets{};  ///< as in graph_view; empty if undirected
+  std::vector<std::int32_t> targets{};     ///< as in graph_view
+  std::vector<std::int32_t> in_sources{};  ///< as in graph_view; empty if undirected
+  graph_lengths lengths{};                 ///< in the order of `targets`, or empty
 };
 
 /// The format of a file.
@@ -100,6 +107,7 @@ enum class graph_format {
   metis,          ///< "n m", then the neighbors of each vertex in a line
 };
 
+/// Returns the name of the enumerator.
 [[nodiscard]] constexpr std::string_view to_string(graph_format f) {
   return choice_name(f, {"automatic", "edges", "matrix_market", "dimacs", "konect", "metis"});
 }
@@ -110,7 +118,7 @@ enum class graph_format {
 
 /// How a graph is read.
 struct graph_file_options {
-  graph_format format = graph_format::automatic;
+  graph_format format = graph_format::automatic;  ///< of the file
   /// Number of vertices of a list of edges; none: the largest vertex plus one. The other formats
   /// state their number, which must be the same.
   std::optional<std::size_t> vertices{};
@@ -119,12 +127,12 @@ struct graph_file_options {
   bool is_undirected = false;  ///< each edge of the file stands for both directions
   /// false: values and lengths are not read, whatever they are, and edge_list::lengths is empty.
   bool has_lengths = false;
-  length_type type = length_type::automatic;
+  length_type type = length_type::automatic;  ///< of the lengths
 };
 
 /// A graph, and how it was read.
 struct graph_from_file {
-  edge_list list{};
+  edge_list list{};                ///< the edges
   std::string format{};            ///< such as "Matrix Market coordinate real symmetric"
   std::size_t first_vertex = 0;    ///< the number of the first vertex in the file
   bool names_first_vertex = true;  ///< false: no edge names vertex 0 of a list of edges

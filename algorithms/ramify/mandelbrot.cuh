@@ -177,12 +177,14 @@ inline async_run<mandelbrot_report> mandelbrot_async(const mandelbrot_view& view
   }
   return async_run<mandelbrot_report>(std::move(run));
 }
+/// Overload without origins.
 inline async_run<mandelbrot_report> mandelbrot_async(const mandelbrot_view& view,
                                                      std::uint32_t* dwells,
                                                      const mandelbrot_options& options,
                                                      const environment& env = {}) {
   return mandelbrot_async(view, dwells, nullptr, options, env);
 }
+/// Overload with the default options.
 inline async_run<mandelbrot_report> mandelbrot_async(const mandelbrot_view& view,
                                                      std::uint32_t* dwells,
                                                      const environment& env = {}) {
@@ -197,11 +199,13 @@ inline mandelbrot_report mandelbrot(const mandelbrot_view& view, std::uint32_t* 
                                     const environment& env = {}) {
   return mandelbrot_async(view, dwells, origins, options, detail::waiting(env)).get();
 }
+/// Overload without origins.
 inline mandelbrot_report mandelbrot(const mandelbrot_view& view, std::uint32_t* dwells,
                                     const mandelbrot_options& options,
                                     const environment& env = {}) {
   return mandelbrot_async(view, dwells, options, detail::waiting(env)).get();
 }
+/// Overload with the default options.
 inline mandelbrot_report mandelbrot(const mandelbrot_view& view, std::uint32_t* dwells,
                                     const environment& env = {}) {
   return mandelbrot_async(view, dwells, detail::waiting(env)).get();

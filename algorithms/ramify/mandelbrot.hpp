@@ -61,6 +61,7 @@ struct mandelbrot_view {
   /// The constant c of a Julia set, both parts in [-1e6, 1e6]; none: the Mandelbrot set.
   std::optional<std::complex<double>> julia{};
 
+  /// Returns the number of pixels.
   [[nodiscard]] std::size_t pixels() const { return std::size_t{width} * height; }
   /// Returns the distance of neighboring pixels in the plane.
   [[nodiscard]] double step() const { return 3 / zoom / std::min(width, height); }
@@ -91,8 +92,8 @@ enum class pixel_origin : std::uint8_t {
 
 /// Options of mandelbrot(), for both interfaces.
 struct mandelbrot_options {
-  mandelbrot_method method = mandelbrot_method::mariani_silver;
-  std::uint32_t max_iterations = 1000;  ///< in [1, 10^9]
+  mandelbrot_method method = mandelbrot_method::mariani_silver;  ///< which pixels are iterated
+  std::uint32_t max_iterations = 1000;                           ///< in [1, 10^9]
   /// Points of the main cardioid and of the disk of period 2 get max_iterations without an
   /// iteration, with both methods. They are nine tenths of the set. Julia sets ignore this option.
   bool skip_bulbs = false;
@@ -106,11 +107,11 @@ struct mandelbrot_options {
 
 /// Report of an image. Each pixel is either iterated or filled.
 struct mandelbrot_report : run_report {
-  std::uint64_t iterated_pixels = 0;
-  std::uint64_t filled_pixels = 0;
-  std::uint64_t filled_rectangles = 0;
-  std::uint64_t divided_rectangles = 0;
-  std::uint64_t small_rectangles = 0;  ///< iterated pixel by pixel
+  std::uint64_t iterated_pixels = 0;     ///< pixels whose dwell was computed
+  std::uint64_t filled_pixels = 0;       ///< pixels that got the dwell of a border
+  std::uint64_t filled_rectangles = 0;   ///< rectangles with a uniform border
+  std::uint64_t divided_rectangles = 0;  ///< rectangles that were divided
+  std::uint64_t small_rectangles = 0;    ///< iterated pixel by pixel
 };
 
 /// Prints each field as a line "name: value".
@@ -188,11 +189,13 @@ namespace ramify {
 mandelbrot_report mandelbrot(const mandelbrot_view& view, std::span<std::uint32_t> dwells,
                              std::span<pixel_origin> origins, const mandelbrot_options& options,
                              const environment& env = {});
+/// Overload without origins.
 inline mandelbrot_report mandelbrot(const mandelbrot_view& view, std::span<std::uint32_t> dwells,
                                     const mandelbrot_options& options,
                                     const environment& env = {}) {
   return mandelbrot(view, dwells, std::span<pixel_origin>{}, options, env);
 }
+/// Overload with the default options.
 inline mandelbrot_report mandelbrot(const mandelbrot_view& view, std::span<std::uint32_t> dwells,
                                     const environment& env = {}) {
   return mandelbrot(view, dwells, mandelbrot_options{}, env);

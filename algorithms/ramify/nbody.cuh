@@ -197,6 +197,7 @@ async_run<nbody_report> direct_gravity_async(const point<Real, 3>* positions, co
   return direct_gravity_async(positions, masses, n, body_range{}, accelerations, potentials,
                               options, env);
 }
+/// Overload with the default options.
 template <class Real>
 async_run<nbody_report> direct_gravity_async(const point<Real, 3>* positions, const Real* masses,
                                              std::size_t n, point<Real, 3>* accelerations,
@@ -232,6 +233,7 @@ nbody_report direct_gravity(const point<Real, 3>* positions, const Real* masses,
                               detail::waiting(env))
       .get();
 }
+/// Overload with the default options.
 template <class Real>
 nbody_report direct_gravity(const point<Real, 3>* positions, const Real* masses, std::size_t n,
                             point<Real, 3>* accelerations, Real* potentials = nullptr,

@@ -60,6 +60,7 @@ template <nbody_real Real>
 nbody_report gravity(std::span<const std::array<Real, 3>> positions, std::span<const Real> masses,
                      std::span<std::array<Real, 3>> accelerations, std::span<Real> potentials,
                      const nbody_options& options, const environment& env = {});
+/// Overload with the default options.
 template <nbody_real Real>
 nbody_report gravity(std::span<const std::array<Real, 3>> positions, std::span<const Real> masses,
                      std::span<std::array<Real, 3>> accelerations, std::span<Real> potentials = {},
@@ -113,6 +114,7 @@ class nbody_simulation {
                    std::span<const Real> masses, const nbody_options& options,
                    const environment& env = {})
       : nbody_simulation(positions, velocities, masses, nullptr, options, env) {}
+  /// Begins a simulation with the default options.
   nbody_simulation(std::span<const vector> positions, std::span<const vector> velocities,
                    std::span<const Real> masses, const environment& env = {})
       : nbody_simulation(positions, velocities, masses, nbody_options{}, env) {}

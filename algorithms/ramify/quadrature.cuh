@@ -230,6 +230,7 @@ quadrature_async(const quadrature_box<d>& box, const Integrand& f,
     return detail::quadrature::start_quadrature(box, f, options, env);
   }
 }
+/// Overload with the default options.
 template <unsigned d, class Integrand>
 auto quadrature_async(const quadrature_box<d>& box, const Integrand& f,
                       const environment& env = {}) {
@@ -246,6 +247,7 @@ quadrature_result quadrature(const quadrature_box<d>& box, const Integrand& f,
     return quadrature_async(box, f, options, env).get();
   }
 }
+/// Overload with the default options.
 template <unsigned d, class Integrand>
 quadrature_result quadrature(const quadrature_box<d>& box, const Integrand& f,
                              const environment& env = {}) {
@@ -292,6 +294,7 @@ quadrature_async(const quadrature_box<d>& box, const Integrand& f, const Paramet
         setup, batch, sizes, estimates, std::move(copy));
   }
 }
+/// Overload with the default options.
 template <unsigned d, class Integrand, class Parameter>
 auto quadrature_async(const quadrature_box<d>& box, const Integrand& f, const Parameter* parameters,
                       const detail::element_count& n, quadrature_estimate* estimates,
@@ -312,6 +315,7 @@ quadrature_batch_report quadrature(const quadrature_box<d>& box, const Integrand
     return quadrature_async(box, f, parameters, n, estimates, options, env).get();
   }
 }
+/// Overload with the default options.
 template <unsigned d, class Integrand, class Parameter>
 quadrature_batch_report quadrature(const quadrature_box<d>& box, const Integrand& f,
                                    const Parameter* parameters, const detail::element_count& n,

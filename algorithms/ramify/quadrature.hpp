@@ -35,6 +35,7 @@ namespace ramify {
 [[nodiscard]] quadrature_result quadrature(const genz_integrand& f,
                                            const quadrature_options& options,
                                            const environment& env = {});
+/// Overload with the default options.
 [[nodiscard]] inline quadrature_result quadrature(const genz_integrand& f,
                                                   const environment& env = {}) {
   return quadrature(f, quadrature_options{}, env);

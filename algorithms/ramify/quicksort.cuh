@@ -195,11 +195,13 @@ quicksort_async(Key* keys, std::size_t n, Compare compare,
     return detail::quicksort::start_sort<Key, no_value>(keys, nullptr, n, compare, options, env);
   }
 }
+/// Overload with the default options.
 template <class Key, class Compare = ascending>
 auto quicksort_async(Key* keys, std::size_t n, Compare compare, const environment& env) {
   return quicksort_async<Key, Compare, detail::default_of<quicksort_options>>(keys, n, compare, {},
                                                                               env);
 }
+/// Overload with the default options and environment.
 template <class Key, class Compare = ascending>
 auto quicksort_async(Key* keys, std::size_t n, Compare compare = {}) {
   return quicksort_async<Key, Compare, detail::default_call_of<quicksort_options>>(keys, n, compare,
@@ -222,12 +224,14 @@ quicksort_pairs_async(Key* keys, Value* values, std::size_t n, Compare compare,
     return detail::quicksort::start_sort(keys, values, n, compare, options, env);
   }
 }
+/// Overload with the default options.
 template <class Key, class Value, class Compare = ascending>
 auto quicksort_pairs_async(Key* keys, Value* values, std::size_t n, Compare compare,
                            const environment& env) {
   return quicksort_pairs_async<Key, Value, Compare, detail::default_of<quicksort_options>>(
       keys, values, n, compare, {}, env);
 }
+/// Overload with the default options and environment.
 template <class Key, class Value, class Compare = ascending>
 auto quicksort_pairs_async(Key* keys, Value* values, std::size_t n, Compare compare = {}) {
   return quicksort_pairs_async<Key, Value, Compare, detail::default_call_of<quicksort_options>>(
@@ -246,10 +250,12 @@ quicksort_report quicksort(Key* keys, std::size_t n, Compare compare,
         .get();
   }
 }
+/// Overload with the default options.
 template <class Key, class Compare = ascending>
 quicksort_report quicksort(Key* keys, std::size_t n, Compare compare, const environment& env) {
   return quicksort<Key, Compare, detail::default_of<quicksort_options>>(keys, n, compare, {}, env);
 }
+/// Overload with the default options and environment.
 template <class Key, class Compare = ascending>
 quicksort_report quicksort(Key* keys, std::size_t n, Compare compare = {}) {
   return quicksort<Key, Compare, detail::default_call_of<quicksort_options>>(keys, n, compare, {});
@@ -269,12 +275,14 @@ quicksort_report quicksort_pairs(Key* keys, Value* values, std::size_t n, Compar
         .get();
   }
 }
+/// Overload with the default options.
 template <class Key, class Value, class Compare = ascending>
 quicksort_report quicksort_pairs(Key* keys, Value* values, std::size_t n, Compare compare,
                                  const environment& env) {
   return quicksort_pairs<Key, Value, Compare, detail::default_of<quicksort_options>>(
       keys, values, n, compare, {}, env);
 }
+/// Overload with the default options and environment.
 template <class Key, class Value, class Compare = ascending>
 quicksort_report quicksort_pairs(Key* keys, Value* values, std::size_t n, Compare compare = {}) {
   return quicksort_pairs<Key, Value, Compare, detail::default_call_of<quicksort_options>>(
@@ -291,6 +299,7 @@ template <class Key, class Value = no_value, class Compare = ascending,
   return detail::quicksort::with_strategy<Key, Value, Compare>(
       options, [&]<class Run>(const Run*) { return Run::scratch_bytes(n, options); });
 }
+/// Overload for the default options.
 template <class Key, class Value = no_value, class Compare = ascending>
 [[nodiscard]] std::size_t quicksort_scratch_bytes(std::size_t n) {
   return quicksort_scratch_bytes<Key, Value, Compare, detail::default_call_of<quicksort_options>>(

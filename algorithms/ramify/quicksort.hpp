@@ -98,6 +98,7 @@ quicksort_report quicksort(Keys&& keys, sort_order order, const quicksort_option
   return detail::quicksort::sort_numbers(detail::quicksort::numbers_of<Keys>(keys), {},
                                          std::ranges::size(keys), order, options, env);
 }
+/// Overload with the default options.
 template <std::ranges::contiguous_range Keys>
 quicksort_report quicksort(Keys&& keys, sort_order order = sort_order::ascending,
                            const environment& env = {}) {
@@ -125,6 +126,7 @@ quicksort_report quicksort_pairs(Keys&& keys, Values&& values, sort_order order,
                                          detail::quicksort::numbers_of<Values>(values), n, order,
                                          options, env);
 }
+/// Overload with the default options.
 template <std::ranges::contiguous_range Keys, std::ranges::contiguous_range Values>
 quicksort_report quicksort_pairs(Keys&& keys, Values&& values,
                                  sort_order order = sort_order::ascending,

@@ -111,6 +111,7 @@ rooted_tree_async(const tree_shape& shape, const tree_number_arrays& numbers,
     return detail::rooted_tree::start_tree(shape, numbers, folds, options, env);
   }
 }
+/// Overload with the default options.
 template <class T, class Combine>
 auto rooted_tree_async(const tree_shape& shape, const tree_number_arrays& numbers,
                        const tree_folds<T, Combine>& folds, const environment& env = {}) {
@@ -126,6 +127,7 @@ async_run<rooted_tree_report> rooted_tree_async(const tree_shape& shape,
                                                 const environment& env = {}) {
   return rooted_tree_async(shape, numbers, no_folds{}, options, env);
 }
+/// Overload with the default options.
 template <class = void>
 async_run<rooted_tree_report> rooted_tree_async(const tree_shape& shape,
                                                 const tree_number_arrays& numbers,
@@ -145,6 +147,7 @@ rooted_tree_report rooted_tree(const tree_shape& shape, const tree_number_arrays
     return rooted_tree_async(shape, numbers, folds, options, detail::waiting(env)).get();
   }
 }
+/// Overload with the default options.
 template <class T, class Combine>
 rooted_tree_report rooted_tree(const tree_shape& shape, const tree_number_arrays& numbers,
                                const tree_folds<T, Combine>& folds, const environment& env = {}) {
@@ -158,6 +161,7 @@ rooted_tree_report rooted_tree(const tree_shape& shape, const tree_number_arrays
                                const rooted_tree_options& options, const environment& env = {}) {
   return rooted_tree_async(shape, numbers, options, detail::waiting(env)).get();
 }
+/// Overload with the default options.
 template <class = void>
 rooted_tree_report rooted_tree(const tree_shape& shape, const tree_number_arrays& numbers,
                                const environment& env = {}) {

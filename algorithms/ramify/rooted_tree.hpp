@@ -64,6 +64,7 @@ concept tree_facade_value = std::same_as<T, double> || std::same_as<T, std::int6
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
 rooted_tree_report rooted_tree(const tree_shape& shape, const tree_number_spans& numbers,
                                const rooted_tree_options& options, const environment& env = {});
+/// Overload with the default options.
 inline rooted_tree_report rooted_tree(const tree_shape& shape, const tree_number_spans& numbers,
                                       const environment& env = {}) {
   return rooted_tree(shape, numbers, rooted_tree_options{}, env);
@@ -79,6 +80,7 @@ template <tree_facade_value T>
 rooted_tree_report leaffix(const tree_shape& shape, std::span<const T> values, std::span<T> folds,
                            tree_operator combine, const rooted_tree_options& options,
                            const environment& env = {});
+/// Overload with the default options.
 template <tree_facade_value T>
 rooted_tree_report leaffix(const tree_shape& shape, std::span<const T> values, std::span<T> folds,
                            tree_operator combine, const environment& env = {}) {
@@ -96,6 +98,7 @@ template <tree_facade_value T>
 rooted_tree_report rootfix(const tree_shape& shape, std::span<const T> values, std::span<T> folds,
                            tree_operator combine, const rooted_tree_options& options,
                            const environment& env = {});
+/// Overload with the default options.
 template <tree_facade_value T>
 rooted_tree_report rootfix(const tree_shape& shape, std::span<const T> values, std::span<T> folds,
                            tree_operator combine, const environment& env = {}) {

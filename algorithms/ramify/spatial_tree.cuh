@@ -142,11 +142,14 @@ class spatial_tree {
   template <detail::spatial_tree::number_of_points Count>
   spatial_tree(const point<Real, dim>* points, const Count& n, const spatial_tree_options& options,
                const environment& env = {});
+  /// Builds with the default options.
   template <detail::spatial_tree::number_of_points Count>
   spatial_tree(const point<Real, dim>* points, const Count& n, const environment& env = {})
       : spatial_tree(points, n, spatial_tree_options{}, env) {}
 
+  /// The other object may then only be destroyed or assigned.
   spatial_tree(spatial_tree&& other) noexcept : built_(std::exchange(other.built_, {})) {}
+  /// Releases the own tree, and takes over the other one.
   spatial_tree& operator=(spatial_tree other) noexcept {
     std::swap(built_, other.built_);
     return *this;
@@ -250,6 +253,7 @@ auto spatial_tree_of(const T* objects, const Count& n, const spatial_tree_option
   copy_positions(objects, count, positions.data(), setup.stream);
   return spatial_tree(static_cast<const position_of<T>*>(positions.data()), n, options, env);
 }
+/// Overload with the default options.
 template <class T, detail::spatial_tree::number_of_points Count>
 auto spatial_tree_of(const T* objects, const Count& n, const environment& env = {}) {
   return spatial_tree_of(objects, n, spatial_tree_options{}, env);
@@ -294,6 +298,7 @@ async_run<spatial_tree<Real, dim>> spatial_tree_async(const point<Real, dim>* po
   namespace internal = detail::spatial_tree;
   return internal::start_build(points, internal::number_type<Count>(n), options, env, false);
 }
+/// Overload with the default options.
 template <class Real, int dim, detail::spatial_tree::number_of_points Count>
 async_run<spatial_tree<Real, dim>> spatial_tree_async(const point<Real, dim>* points,
                                                       const Count& n, const environment& env = {}) {

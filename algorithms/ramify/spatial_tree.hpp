@@ -50,21 +50,22 @@ namespace ramify {
 /// The points in many balls. The list of ball i is ids[offsets[i]] to ids[offsets[i + 1] - 1].
 struct neighbor_lists {
   std::vector<std::uint64_t> offsets;  ///< one more element than there are queries
-  std::vector<std::uint32_t> ids;
-  run_report report;
+  std::vector<std::uint32_t> ids;      ///< indices of points, list after list
+  run_report report;                   ///< the report of the run
 };
 
 /// A node of the tree of a spatial_index: some of the points, and the smallest box around them. An
 /// inner node has two or more children, which are consecutive nodes.
 template <class Real, int dim>
 struct spatial_index_node {
-  std::array<Real, std::size_t{dim}> lower, upper;  ///< two corners of the box
-  std::uint32_t points;                             ///< number of points in the box
-  std::uint32_t first_child;                        ///< index of a node; 0 if there is none
-  std::uint16_t children;                           ///< number of children; a leaf has 0
-  std::uint16_t level;                              ///< the root has level 0
+  std::array<Real, std::size_t{dim}> lower;  ///< the lower corner of the box around the points
+  std::array<Real, std::size_t{dim}> upper;  ///< the upper corner
+  std::uint32_t points;                      ///< number of points in the box
+  std::uint32_t first_child;                 ///< index of a node; 0 if there is none
+  std::uint16_t children;                    ///< number of children; a leaf has 0
+  std::uint16_t level;                       ///< the root has level 0
 
-  bool operator==(const spatial_index_node&) const = default;
+  bool operator==(const spatial_index_node&) const = default;  ///< Compares all members.
 };
 
 namespace detail::facade {
@@ -115,13 +116,14 @@ class spatial_index {
                 "compiled for float and double in 2D and 3D; else use <ramify/spatial_tree.cuh>");
 
  public:
-  using point = std::array<Real, std::size_t{dim}>;
+  using point = std::array<Real, std::size_t{dim}>;  ///< A point of the caller.
 
   /// Builds the tree over `points`.
   /// \param env  its memory: spatial_tree_scratch_bytes() of <ramify/spatial_tree.cuh>
   /// \throws std::invalid_argument, std::length_error, unavailable, cuda_error, device_launch_error
   spatial_index(std::span<const point> points, const spatial_tree_options& options,
                 const environment& env = {});
+  /// Builds with the default options.
   explicit spatial_index(std::span<const point> points, const environment& env = {})
       : spatial_index(points, spatial_tree_options{}, env) {}
 
@@ -137,6 +139,7 @@ class spatial_index {
                           const environment& env = {}) const {
     return backend_->radius_count(queries, radius, counts, options, env);
   }
+  /// Overload with the default options.
   run_report radius_count(std::span<const point> queries, Real radius,
                           std::span<std::uint32_t> counts, const environment& env = {}) const {
     return radius_count(queries, radius, counts, spatial_query_options{}, env);
@@ -152,6 +155,7 @@ class spatial_index {
                                            const environment& env = {}) const {
     return backend_->radius_list(queries, radius, options, env);
   }
+  /// Overload with the default options.
   [[nodiscard]] neighbor_lists radius_list(std::span<const point> queries, Real radius,
                                            const environment& env = {}) const {
     return radius_list(queries, radius, spatial_query_options{}, env);
@@ -172,6 +176,7 @@ class spatial_index {
                                  const environment& env = {}) const {
     return backend_->radius_rows(queries, radius, capacity, ids, counts, options, env);
   }
+  /// Overload with the default options.
   radius_rows_report radius_rows(std::span<const point> queries, Real radius, std::size_t capacity,
                                  std::span<std::uint32_t> ids, std::span<std::uint32_t> counts,
                                  const environment& env = {}) const {
@@ -190,6 +195,7 @@ class spatial_index {
                      const environment& env = {}) const {
     return backend_->nearest(queries, k, ids, distances2, options, env);
   }
+  /// Overload with the default options.
   run_report nearest(std::span<const point> queries, std::size_t k, std::span<std::uint32_t> ids,
                      std::span<Real> distances2, const environment& env = {}) const {
     return nearest(queries, k, ids, distances2, spatial_query_options{}, env);
@@ -205,6 +211,7 @@ class spatial_index {
                                    const environment& env = {}) const {
     return backend_->all_nearest_neighbors(k, exclude_self, ids, distances2, options, env);
   }
+  /// Overload with the default options.
   run_report all_nearest_neighbors(std::size_t k, bool exclude_self, std::span<std::uint32_t> ids,
                                    std::span<Real> distances2, const environment& env = {}) const {
     return all_nearest_neighbors(k, exclude_self, ids, distances2, spatial_query_options{}, env);
@@ -226,6 +233,7 @@ class spatial_index {
                                        const environment& env = {}) const {
     return backend_->find_clusters(radius, labels, min_points, options, env);
   }
+  /// Overload with the default options.
   spatial_cluster_report find_clusters(Real radius, std::span<std::uint32_t> labels,
                                        std::uint32_t min_points = 1,
                                        const environment& env = {}) const {

@@ -75,9 +75,9 @@ namespace ramify::inline RAMIFY_BUILD {
 
 /// Polylines in device memory.
 struct device_polylines {
-  device_buffer<curve_point> points;
+  device_buffer<curve_point> points;     ///< of all curves
   device_buffer<std::uint64_t> offsets;  ///< one more than there are curves, or none
-  tessellation_report report;
+  tessellation_report report;            ///< the report of the run
 };
 
 /// Approximates each of n curves by a polyline, and waits for the stream.
@@ -114,6 +114,7 @@ template <class = void>
   lines.report = call.finish();
   return lines;
 }
+/// Overload with the default options.
 template <class = void>
 [[nodiscard]] device_polylines tessellate_curves(const cubic_curve* curves, std::size_t n,
                                                  const environment& env = {}) {
@@ -122,9 +123,9 @@ template <class = void>
 
 /// A triangle mesh in device memory.
 struct device_mesh {
-  device_buffer<surface_point> vertices;
-  device_buffer<mesh_triangle> triangles;
-  tessellation_report report;
+  device_buffer<surface_point> vertices;   ///< of all patches
+  device_buffer<mesh_triangle> triangles;  ///< of all patches
+  tessellation_report report;              ///< the report of the run
 };
 
 /// Approximates the surface of n patches by a triangle mesh, and waits for the stream.
@@ -164,6 +165,7 @@ template <class = void>
   mesh.report = call.finish();
   return mesh;
 }
+/// Overload with the default options.
 template <class = void>
 [[nodiscard]] device_mesh tessellate_patches(const bicubic_patch* patches, std::size_t n,
                                              const environment& env = {}) {

@@ -36,7 +36,7 @@ namespace ramify {
 struct polylines {
   std::vector<curve_point> points;     ///< of all polylines
   std::vector<std::uint64_t> offsets;  ///< polyline i has the points [offsets[i], offsets[i + 1])
-  tessellation_report report;
+  tessellation_report report;          ///< the report of the run
 
   /// Returns the points of polyline i.
   [[nodiscard]] std::span<const curve_point> line(std::size_t i) const {
@@ -52,6 +52,7 @@ struct polylines {
 [[nodiscard]] polylines tessellate_curves(std::span<const cubic_curve> curves,
                                           const tessellation_options& options,
                                           const environment& env = {});
+/// Overload with the default options.
 [[nodiscard]] inline polylines tessellate_curves(std::span<const cubic_curve> curves,
                                                  const environment& env = {}) {
   return tessellate_curves(curves, {}, env);
@@ -61,7 +62,7 @@ struct polylines {
 struct triangle_mesh {
   std::vector<surface_point> vertices;   ///< all different, in the order of their coordinates
   std::vector<mesh_triangle> triangles;  ///< in the order of their indices
-  tessellation_report report;
+  tessellation_report report;            ///< the report of the run
 };
 
 /// Approximates the surface of the patches by a triangle mesh whose distance from it is at most
@@ -73,6 +74,7 @@ struct triangle_mesh {
 [[nodiscard]] triangle_mesh tessellate_patches(std::span<const bicubic_patch> patches,
                                                const tessellation_options& options,
                                                const environment& env = {});
+/// Overload with the default options.
 [[nodiscard]] inline triangle_mesh tessellate_patches(std::span<const bicubic_patch> patches,
                                                       const environment& env = {}) {
   return tessellate_patches(patches, {}, env);

@@ -143,6 +143,7 @@ traverse_async(const Root& root, const Expand& expand, const Visit& visit, const
         });
   }
 }
+/// Overload with the default options.
 template <class Root, class Expand, class Visit, class Reduce, class Value>
 auto traverse_async(const Root& root, const Expand& expand, const Visit& visit,
                     const Reduce& reduce, const Value& identity, const environment& env = {}) {
@@ -169,6 +170,7 @@ traverse_result<Value> traverse(const Root& root, const Expand& expand, const Vi
         .get();
   }
 }
+/// Overload with the default options.
 template <class Root, class Expand, class Visit, class Reduce, class Value>
 traverse_result<Value> traverse(const Root& root, const Expand& expand, const Visit& visit,
                                 const Reduce& reduce, const Value& identity,
@@ -187,6 +189,7 @@ template <class Root, class Expand, class Visit, class Reduce, class Value,
   return detail::traverse::with_strategy<typename form::traversal>(
       options, [&]<class Run>(const Run*) { return Run::scratch_bytes(options); });
 }
+/// Overload for the default options.
 template <class Root, class Expand, class Visit, class Reduce, class Value>
 [[nodiscard]] std::size_t traverse_scratch_bytes() {
   return traverse_scratch_bytes<Root, Expand, Visit, Reduce, Value,

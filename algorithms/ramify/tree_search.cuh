@@ -37,6 +37,7 @@ async_run<traverse_result<uts_counts>> tree_search_async(const uts_parameters& t
   return traverse_async(uts_root(tree), uts_expand(tree), uts_visit{}, uts_reduce{}, uts_counts{},
                         options, env);
 }
+/// Overload with the default options.
 template <class = void>
 async_run<traverse_result<uts_counts>> tree_search_async(const uts_parameters& tree,
                                                          const environment& env = {}) {

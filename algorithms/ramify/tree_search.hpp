@@ -33,8 +33,8 @@ namespace ramify {
 
 /// The counts of a tree, and the report of the search.
 struct tree_search_result {
-  uts_counts counts;
-  traverse_report report;
+  uts_counts counts;       ///< of the tree
+  traverse_report report;  ///< the report of the run
 };
 
 /// Counts the nodes and leaves of a tree, finds its depth, and waits for the result.
@@ -42,6 +42,7 @@ struct tree_search_result {
 /// \throws std::invalid_argument, std::length_error, unavailable, cuda_error, device_launch_error
 tree_search_result tree_search(const uts_parameters& tree, const traverse_options& options,
                                const environment& env = {});
+/// Overload with the default options.
 inline tree_search_result tree_search(const uts_parameters& tree, const environment& env = {}) {
   return tree_search(tree, {}, env);
 }

@@ -38,9 +38,11 @@ enum class balance {
 /// The slope limiters of the reconstruction, from the most diffusive one.
 enum class limiter { minmod, van_leer, monotonized_central };
 
+/// Returns the name of the enumerator.
 [[nodiscard]] constexpr std::string_view to_string(balance b) {
   return choice_name(b, {"face", "edge", "corner"});
 }
+/// Returns the name of the enumerator.
 [[nodiscard]] constexpr std::string_view to_string(limiter l) {
   return choice_name(l, {"minmod", "van-leer", "monotonized-central"});
 }
@@ -63,7 +65,7 @@ struct amr_options {
     std::array<double, 3> upper{1, 1, 1};    ///< the opposite corner, above `lower`; same range
     /// [axis][0: the lower side, 1: the upper side]
     std::array<std::array<boundary, 2>, 3> sides{};
-    ramify::balance balance = ramify::balance::face;
+    ramify::balance balance = ramify::balance::face;  ///< of neighbors
     int max_level = 3;           ///< level of the finest blocks, in [0, 18]; the roots are level 0
     std::size_t max_blocks = 0;  ///< limit for all blocks, inner ones included; 0: no limit
   };
@@ -81,26 +83,27 @@ struct amr_options {
     launch_granularity launches{granularity::per_grid};
   };
 
+  /// How a step is taken.
   struct step_fields {
     double cfl = 0.4;  ///< share of the largest stable step of an unsplit scheme, in (0, 1]
-    ramify::limiter limiter = ramify::limiter::monotonized_central;
+    ramify::limiter limiter = ramify::limiter::monotonized_central;  ///< of slopes
     bool subcycle = false;  ///< each level takes two steps for one step of the next coarser level
     bool reflux = true;     ///< corrects the fluxes between levels, which makes them conservative
   };
 
-  mesh_fields mesh{};
-  regrid_fields regrid{};
-  step_fields step{};
+  mesh_fields mesh{};      ///< the mesh
+  regrid_fields regrid{};  ///< when and where it changes
+  step_fields step{};      ///< how a step is taken
 };
 
 /// What a run has done since it began.
 struct amr_progress {
-  double time = 0;
+  double time = 0;                 ///< after the last step
   std::uint64_t steps = 0;         ///< steps of level 0
   std::uint64_t cell_updates = 0;  ///< one cell advanced by one full step is one update
-  std::uint64_t regrids = 0;
-  std::uint64_t refined = 0;    ///< blocks that were refined
-  std::uint64_t coarsened = 0;  ///< families of blocks that were coarsened
+  std::uint64_t regrids = 0;       ///< regrids until now
+  std::uint64_t refined = 0;       ///< blocks that were refined
+  std::uint64_t coarsened = 0;     ///< families of blocks that were coarsened
 };
 
 /// The report of a run, and the current state of its mesh.
@@ -116,6 +119,11 @@ struct amr_report : run_report, amr_progress {
   /// continues from a saved state counts from 0.
   std::uint64_t fallback_cells = 0;
   std::uint64_t floored_cells = 0;
+  std::size_t leaves = 0;       ///< current number of leaves
+  std::size_t blocks = 0;       ///< current number of blocks, inner blocks included
+  std::size_t peak_blocks = 0;  ///< maximum number of blocks during the run
+  std::size_t max_blocks = 0;   ///< amr_options::mesh.max_blocks
+  int finest_level = 0;         ///< finest level that has blocks
 };
 
 /// A run cannot continue: a cell is invalid, the mesh needs more blocks than are allowed, or the

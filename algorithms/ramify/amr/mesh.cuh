@@ -26,8 +26,8 @@ namespace ramify::inline RAMIFY_BUILD {
 /// The place of a block: the index counts blocks of its level, 2^level for each root block.
 template <int dim>
 struct block_place {
-  int level;  ///< -1: the node number is not in use
-  unsigned index[dim];
+  int level;            ///< -1: the node number is not in use
+  unsigned index[dim];  ///< along each axis
 };
 
 }  // namespace ramify::inline RAMIFY_BUILD

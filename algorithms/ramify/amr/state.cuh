@@ -14,26 +14,32 @@ namespace ramify::inline RAMIFY_BUILD {
 template <class Real, int count>
 struct state {
   static_assert(std::is_floating_point_v<Real> && count > 0);
-  static constexpr int size = count;
-  Real v[count];
+  static constexpr int size = count;  ///< number of values
+  Real v[count];                      ///< the values
 
-  __host__ __device__ Real& operator[](int i) { return v[i]; }
-  __host__ __device__ const Real& operator[](int i) const { return v[i]; }
+  __host__ __device__ Real& operator[](int i) { return v[i]; }              ///< Returns value i.
+  __host__ __device__ const Real& operator[](int i) const { return v[i]; }  ///< Returns value i.
 
+  /// Adds each value.
   __host__ __device__ state& operator+=(const state& other) {
     for (int i = 0; i < count; ++i) v[i] += other.v[i];
     return *this;
   }
+  /// Subtracts each value.
   __host__ __device__ state& operator-=(const state& other) {
     for (int i = 0; i < count; ++i) v[i] -= other.v[i];
     return *this;
   }
+  /// Adds each value.
   __host__ __device__ friend state operator+(state a, const state& b) { return a += b; }
+  /// Subtracts each value.
   __host__ __device__ friend state operator-(state a, const state& b) { return a -= b; }
+  /// Multiplies each value.
   __host__ __device__ friend state operator*(Real factor, state a) {
     for (int i = 0; i < count; ++i) a.v[i] = detail::amr::times(factor, a.v[i]);
     return a;
   }
+  /// Multiplies each value.
   __host__ __device__ friend state operator*(const state& a, Real factor) { return factor * a; }
 };
 

@@ -17,13 +17,14 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
+/// What a search has found.
 template <class Node>
 struct branch_and_bound_result {
   bool found = false;                ///< whether a leaf has a value of at most range.upper
   std::int64_t value = no_solution;  ///< the smallest value
   Node solution{};                   ///< the first leaf, depth first, with this value
   search_proof proof;                ///< if a limit ended the search, the leaf may not be the first
-  branch_and_bound_report report;
+  branch_and_bound_report report;    ///< the report of the run
 };
 
 }  // namespace ramify::inline RAMIFY_BUILD

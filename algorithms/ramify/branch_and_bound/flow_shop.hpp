@@ -19,6 +19,7 @@ namespace ramify {
 
 /// The maximum sizes of a flow shop.
 inline constexpr std::size_t max_flow_shop_jobs = 500;
+/// Maximum number of machines of a flow shop.
 inline constexpr std::size_t max_flow_shop_machines = 20;
 /// The maximum number of jobs of a search of all orders. Its paths limit it: 20! < 2^64 < 21!.
 inline constexpr std::size_t max_flow_shop_search_jobs = 20;
@@ -26,10 +27,11 @@ inline constexpr std::size_t max_flow_shop_search_jobs = 20;
 /// A flow shop. Each job passes machine 0, 1, ..., and all machines process the jobs in the same
 /// order, one at a time.
 struct flow_shop_instance {
-  std::size_t jobs = 0;
-  std::size_t machines = 1;
+  std::size_t jobs = 0;             ///< number of jobs
+  std::size_t machines = 1;         ///< number of machines
   std::vector<std::int64_t> times;  ///< of job j on machine m: times[m * jobs + j], at least 0
 
+  /// Returns the time of a job on a machine.
   [[nodiscard]] std::int64_t time(std::size_t machine, std::size_t job) const {
     return times[machine * jobs + job];
   }
@@ -116,8 +118,8 @@ inline void validate(const flow_shop_instance& shop) {
 
 /// An order of the jobs, and its makespan.
 struct flow_shop_solution {
-  std::int64_t makespan = 0;
-  std::vector<std::size_t> order{};
+  std::int64_t makespan = 0;         ///< time at which the last job ends
+  std::vector<std::size_t> order{};  ///< the jobs in their order
   search_proof proof{};  ///< of flow_shop(): no order has a smaller makespan than proof.bound
 };
 

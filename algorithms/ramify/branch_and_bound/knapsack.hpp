@@ -21,15 +21,16 @@ namespace ramify {
 /// The maximum number of items of a knapsack problem.
 inline constexpr std::size_t max_knapsack_items = 63;
 
+/// An item that may be packed.
 struct knapsack_item {
-  std::int64_t weight;
-  std::int64_t profit;
+  std::int64_t weight;  ///< in [0, 2^31)
+  std::int64_t profit;  ///< in [0, 2^31)
 };
 
 /// A knapsack problem. Weights and profits are in [0, 2^31).
 struct knapsack_instance {
-  std::vector<knapsack_item> items;
-  std::int64_t capacity = 0;  ///< at least 0
+  std::vector<knapsack_item> items;  ///< all items
+  std::int64_t capacity = 0;         ///< at least 0
 };
 
 /// Checks an instance. \throws std::invalid_argument naming the item, the field and its range
@@ -50,10 +51,10 @@ inline void validate(const knapsack_instance& instance) {
 
 /// The parameters of random_knapsack(). Instances are harder if profits are close to weights.
 struct knapsack_generator {
-  std::size_t items = 40;
+  std::size_t items = 40;          ///< number of items
   std::int64_t largest = 1000;     ///< weights are uniform in [1, largest]
   std::int64_t correlation = 100;  ///< profits differ from their weights by at most this number
-  std::uint64_t seed = 1;
+  std::uint64_t seed = 1;          ///< of the random numbers
 };
 
 /// Returns a random instance whose capacity is half of the weight of all items: a weakly correlated
@@ -86,8 +87,8 @@ struct knapsack_generator {
 
 /// The best items of a knapsack problem.
 struct knapsack_solution {
-  std::int64_t profit = 0;
-  std::int64_t weight = 0;
+  std::int64_t profit = 0;  ///< of the packed items
+  std::int64_t weight = 0;  ///< of the packed items
   /// The indices of the chosen items, in increasing order. If several choices have this profit, it
   /// is the first one that a depth-first search finds. The search decides on the items in the order
   /// of decreasing profit per weight; it first takes an item, then leaves it out.

@@ -32,6 +32,7 @@ struct queens_counts {
   /// Boards below leaves are not counted. The number is the same in each run.
   std::uint64_t nodes;
 
+  /// Compares all members.
   friend constexpr bool operator==(const queens_counts&, const queens_counts&) = default;
 };
 

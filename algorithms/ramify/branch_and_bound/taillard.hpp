@@ -64,9 +64,9 @@ inline constexpr std::int64_t taillard_minima[taillard_optima] = {
 
 /// An instance of the benchmark.
 struct taillard_benchmark {
-  std::size_t jobs;
-  std::size_t machines;
-  std::int64_t seed;
+  std::size_t jobs;      ///< of the instance
+  std::size_t machines;  ///< of the instance
+  std::int64_t seed;     ///< of Taillard's generator
   std::int64_t optimum;  ///< the minimum makespan; 0 of more than 20 jobs
 
   /// Returns the times of the jobs, from Taillard's generator.

@@ -20,6 +20,7 @@ enum class sorted_parts {
   equal,    ///< the sizes differ by at most one element; requires a second, short exchange
 };
 
+/// Returns the name of the enumerator.
 [[nodiscard]] constexpr std::string_view to_string(sorted_parts p) {
   return choice_name(p, {"sampled", "equal"});
 }

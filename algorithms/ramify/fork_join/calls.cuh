@@ -84,8 +84,8 @@ class fork_join_calls : public detail::traverse::tree_plan<detail::traverse::wor
   using base = detail::traverse::tree_plan<typename memory::context>;
 
  public:
-  using call = detail::fork_join::fork_join_call<Node, Problem>;
-  static constexpr const char* name = "fork_join";
+  using call = detail::fork_join::fork_join_call<Node, Problem>;  ///< the call, for the runtime
+  static constexpr const char* name = "fork_join";  ///< the name of the call in messages
 
   /// Plans calls whose trees have up to `max_nodes` nodes each, and whose grids have up to `blocks`
   /// blocks, as in traverse_calls. Each call has scratch memory for all nodes.
@@ -101,6 +101,7 @@ class fork_join_calls : public detail::traverse::tree_plan<detail::traverse::wor
     return layout_bytes<memory>(this->sizes(), max_nodes_);
   }
 
+  /// Returns the maximum number of nodes of a call.
   [[nodiscard]] __host__ __device__ unsigned max_nodes() const { return max_nodes_; }
 
  private:

@@ -29,11 +29,11 @@ namespace ramify::inline RAMIFY_BUILD {
 struct called_graph {
   const std::int64_t* offsets;  ///< vertices + 1 elements
   const std::int32_t* targets;  ///< `edges` elements
-  std::size_t vertices;
-  std::size_t edges;
+  std::size_t vertices;         ///< number of vertices
+  std::size_t edges;            ///< number of edges
   /// The edges by target, or null. A symmetric graph may have `offsets` and `targets` here.
   const std::int64_t* in_offsets = nullptr;
-  const std::int32_t* in_sources = nullptr;
+  const std::int32_t* in_sources = nullptr;  ///< the source of each edge that ends at a vertex
 };
 
 template <class = void>
@@ -120,9 +120,9 @@ class bfs_calls {
   using state = detail::graph::breadth_first::state;
 
  public:
-  using call = detail::graph::bfs_call<T>;
-  static constexpr const char* name = "breadth_first_search";
-  static constexpr unsigned batches = 0;
+  using call = detail::graph::bfs_call<T>;                     ///< the call, for the runtime
+  static constexpr const char* name = "breadth_first_search";  ///< the name of the call in messages
+  static constexpr unsigned batches = 0;  ///< batches of calls, for the runtime
 
   /// Plans calls of graphs of up to `max_vertices` vertices. Calls of more are refused.
   /// \throws std::invalid_argument for too many vertices, for bad options, and for a strategy that
@@ -152,17 +152,24 @@ class bfs_calls {
     return layout.size();
   }
 
+  /// Returns the maximum number of vertices of the graph of a call.
   [[nodiscard]] __host__ __device__ std::size_t max_vertices() const { return max_vertices_; }
+  /// Returns the maximum number of edges of the graph of a call.
   [[nodiscard]] __device__ static std::size_t max_edges() { return max_graph_edges; }
+  /// Returns whether calls must have the edges that end at each vertex.
   [[nodiscard]] __device__ bool needs_in_edges() const {
     return search_.direction == bfs_direction::bottom_up ||
            search_.direction == bfs_direction::optimizing;
   }
 
   // What the calls read in kernels.
+  /// Returns the strategy of all calls.
   [[nodiscard]] __device__ edge_strategy strategy() const { return strategy_; }
+  /// Returns the maximum number of blocks of a grid.
   [[nodiscard]] __device__ unsigned max_blocks() const { return max_blocks_; }
+  /// Returns the search, for the runtime.
   [[nodiscard]] __device__ const detail::graph::breadth_first& search() const { return search_; }
+  /// Returns the first state of the search, for the runtime.
   [[nodiscard]] __device__ const state& first_state() const { return first_state_; }
 
  private:

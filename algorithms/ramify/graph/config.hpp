@@ -50,10 +50,11 @@ struct graph_view {
     return {offsets, targets, offsets, targets};
   }
 
+  /// The edges of vertex v are [offsets[v], offsets[v + 1]); n + 1 numbers.
   std::span<const std::int64_t> offsets;
-  std::span<const std::int32_t> targets;
+  std::span<const std::int32_t> targets;     ///< the vertex at which each edge ends
   std::span<const std::int64_t> in_offsets;  ///< empty: the graph has no edges by target
-  std::span<const std::int32_t> in_sources;
+  std::span<const std::int32_t> in_sources;  ///< the vertex at which each of these edges begins
   /// Whether only the device has the number of edges: it is the last offset.
   bool edges_on_device = false;
   /// The number of vertices, if only the device has it.
@@ -86,11 +87,13 @@ struct graph_view {
   [[nodiscard]] std::size_t vertices() const { return offsets.empty() ? 0 : offsets.size() - 1; }
   /// Returns the number of edges, or its upper bound.
   [[nodiscard]] std::size_t edges() const { return targets.size(); }
+  /// Returns whether the edges that end at each vertex are known.
   [[nodiscard]] bool has_in_edges() const { return !in_offsets.empty(); }
   /// Returns the same graph without the edges by target.
   [[nodiscard]] graph_view outgoing() const {
     return {offsets, targets, {}, {}, edges_on_device, vertices_on_device};
   }
+  /// Returns whether each edge also exists in the other direction.
   [[nodiscard]] bool is_symmetric() const {
     return has_in_edges() && in_offsets.data() == offsets.data() &&
            in_sources.data() == targets.data();
@@ -124,9 +127,11 @@ enum class bfs_direction {
   optimizing,  ///< bottom_up in levels with many edges, else top_down
 };
 
+/// Returns the name of the enumerator.
 [[nodiscard]] constexpr std::string_view to_string(edge_strategy s) {
   return choice_name(s, {"thread", "warp", "block", "child_grid", "aggregated", "balanced"});
 }
+/// Returns the name of the enumerator.
 [[nodiscard]] constexpr std::string_view to_string(bfs_direction d) {
   return choice_name(d, {"automatic", "top_down", "bottom_up", "optimizing"});
 }
@@ -142,7 +147,7 @@ enum class bfs_direction {
 
 /// Options of all graph algorithms.
 struct graph_options {
-  edge_strategy strategy = edge_strategy::balanced;
+  edge_strategy strategy = edge_strategy::balanced;  ///< which threads process which edges
   /// Only for child_grid and aggregated: a vertex with at least this number of edges is visited by
   /// a child grid. Without a launch slot, and on the flat route, the warp or the block that found
   /// the vertex visits its edges. At least 1.
@@ -160,7 +165,7 @@ inline void validate(const graph_options& options) {
 
 /// Options of breadth_first_search().
 struct bfs_options : graph_options {
-  bfs_direction direction = bfs_direction::automatic;
+  bfs_direction direction = bfs_direction::automatic;  ///< in which levels edges are read backwards
   /// optimizing: a level is searched bottom-up if it has more than n / 16 edges, and if its number
   /// of edges times alpha exceeds the number of edges that no top-down level visited. Positive.
   double alpha = 15;
@@ -260,9 +265,9 @@ inline void validate(const pagerank_options& options) {
 
 /// Report of all graph algorithms.
 struct graph_report : run_report {
-  std::uint64_t vertices = 0;
-  std::uint64_t edges = 0;
-  std::uint64_t rounds = 0;  ///< visited frontiers, and searches for the next bucket
+  std::uint64_t vertices = 0;  ///< number of vertices
+  std::uint64_t edges = 0;     ///< number of edges
+  std::uint64_t rounds = 0;    ///< visited frontiers, and searches for the next bucket
 };
 
 /// Writes one "name: value" line per field.
@@ -312,7 +317,7 @@ inline std::ostream& operator<<(std::ostream& out, const sssp_report& r) {
 
 /// Report of connected_components().
 struct components_report : graph_report {
-  std::uint64_t components = 0;
+  std::uint64_t components = 0;  ///< number of components
 };
 
 /// Writes one "name: value" line per field.
@@ -322,7 +327,7 @@ inline std::ostream& operator<<(std::ostream& out, const components_report& r) {
 
 /// Report of pagerank().
 struct pagerank_report : graph_report {
-  std::uint64_t iterations = 0;
+  std::uint64_t iterations = 0;  ///< until the end
   double change = 0;       ///< the sum of the absolute changes of all ranks in the last iteration
   bool converged = false;  ///< `change` is at most the tolerance
 };

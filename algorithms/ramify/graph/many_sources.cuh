@@ -165,6 +165,7 @@ async_run<searches_report> breadth_first_searches_async(
   return detail::graph::start_search("breadth_first_searches", arrays, graph.outgoing(), options,
                                      searches, env);
 }
+/// Overload with the default options.
 template <class = void>
 async_run<searches_report> breadth_first_searches_async(const graph_view& graph,
                                                         std::span<const std::int64_t> sources,
@@ -188,6 +189,7 @@ searches_report breadth_first_searches(const graph_view& graph,
                                                detail::waiting(env))
       .get();
 }
+/// Overload with the default options.
 template <class = void>
 searches_report breadth_first_searches(const graph_view& graph,
                                        std::span<const std::int64_t> sources, std::int32_t* levels,

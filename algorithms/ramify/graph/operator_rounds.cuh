@@ -244,6 +244,7 @@ graph_rounds_async(const graph_view& graph, const Algorithm& algorithm,
                                        env);
   }
 }
+/// Overload with the default options.
 template <class Algorithm>
 auto graph_rounds_async(const graph_view& graph, const Algorithm& algorithm,
                         const environment& env = {}) {
@@ -266,6 +267,7 @@ detail::graph::rounds_report<Algorithm> graph_rounds(const graph_view& graph,
         .get();
   }
 }
+/// Overload with the default options.
 template <class Algorithm>
 detail::graph::rounds_report<Algorithm> graph_rounds(const graph_view& graph,
                                                      const Algorithm& algorithm,

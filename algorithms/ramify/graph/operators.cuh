@@ -70,9 +70,9 @@ namespace ramify::inline RAMIFY_BUILD {
 
 /// An edge, as operators get it.
 struct graph_edge {
-  std::int32_t source;
-  std::int32_t target;
-  std::int64_t index;  ///< of the edge in graph_view::targets, and in an array of weights
+  std::int32_t source;  ///< the vertex at which the edge begins
+  std::int32_t target;  ///< the vertex at which the edge ends
+  std::int64_t index;   ///< of the edge in graph_view::targets, and in an array of weights
 };
 
 /// The base of the tag of an operator over the edges of the frontier.
@@ -99,19 +99,23 @@ class graph_step {
   /// Returns the end of the loop.
   [[nodiscard]] static __host__ __device__ constexpr graph_step done() { return at(count); }
 
+  /// Compares the operators.
   [[nodiscard]] friend __host__ __device__ constexpr bool operator==(graph_step a, graph_step b) {
     return a.index_ == b.index_;
   }
 
   // What follows is for the kernels.
 
-  static constexpr unsigned count = sizeof...(Operators);
+  static constexpr unsigned count = sizeof...(Operators);  ///< number of operators
+  /// Returns the step of operator number `index`.
   [[nodiscard]] static __host__ __device__ constexpr graph_step at(unsigned index) {
     graph_step made;
     made.index_ = index;
     return made;
   }
+  /// Returns the number of the operator.
   [[nodiscard]] __host__ __device__ constexpr unsigned index() const { return index_; }
+  /// Returns the number of an operator in the list.
   template <class Operator>
   [[nodiscard]] static __host__ __device__ constexpr unsigned index_of() {
     unsigned before = 0;
@@ -126,8 +130,8 @@ class graph_step {
 
 /// Numbers of vertices and of edges.
 struct graph_counts {
-  std::uint32_t vertices;
-  std::uint64_t edges;
+  std::uint32_t vertices;  ///< number of vertices
+  std::uint64_t edges;     ///< number of edges
 };
 
 /// What next() gets when an operator is complete.
@@ -135,15 +139,15 @@ template <class Step>
 struct graph_round {
   Step last;              ///< the operator
   graph_counts frontier;  ///< of the frontier now; edges: those of its vertices
-  graph_counts graph;
-  std::uint32_t rounds;  ///< operators that are complete
+  graph_counts graph;     ///< sizes of the graph
+  std::uint32_t rounds;   ///< operators that are complete
 };
 
 /// The report of graph_rounds(), with the state of the algorithm after the last operator. `rounds`
 /// is the number of operators that ran.
 template <class State>
 struct graph_rounds_report : graph_report {
-  State state{};
+  State state{};  ///< the caller's state at the end
 };
 
 }  // namespace ramify::inline RAMIFY_BUILD

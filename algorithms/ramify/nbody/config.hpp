@@ -150,9 +150,9 @@ const nbody_options& checked(const nbody_options& options) {
 
 /// Report of a force calculation, or the sums over all force calculations of a simulation.
 struct nbody_report : run_report {
-  nbody_method method = nbody_method::tree;
-  std::uint64_t bodies = 0;
-  std::uint64_t nodes = 0;               ///< nodes of the tree; 0 for the direct sum
+  nbody_method method = nbody_method::tree;  ///< how forces were calculated
+  std::uint64_t bodies = 0;                  ///< number of bodies
+  std::uint64_t nodes = 0;                   ///< nodes of the tree; 0 for the direct sum
   std::uint64_t interactions = 0;        ///< pairs of a body and a body, or of a body and a node
   std::uint64_t force_calculations = 0;  ///< accelerations of one body
   /// Bodies on each level of time steps at the end of the last step; empty without levels.
@@ -161,13 +161,13 @@ struct nbody_report : run_report {
 
 /// Two bodies, by their indices in the caller's arrays.
 struct body_pair {
-  std::uint32_t first;
+  std::uint32_t first;   ///< the smaller index
   std::uint32_t second;  ///< larger than `first`
 };
 
 /// The result of a search for collisions.
 struct nbody_collisions : run_report {
-  std::uint64_t bodies = 0;
+  std::uint64_t bodies = 0;      ///< number of bodies
   std::uint64_t collisions = 0;  ///< pairs that collide
   std::uint64_t written = 0;     ///< of them; less than `collisions` if the list was too short
 };

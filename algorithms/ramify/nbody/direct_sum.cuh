@@ -13,8 +13,8 @@ namespace ramify::inline RAMIFY_BUILD {
 
 /// The bodies [begin, end); an end greater than n counts as n.
 struct body_range {
-  std::uint32_t begin = 0;
-  std::uint32_t end = 0xffffffffu;
+  std::uint32_t begin = 0;          ///< first body
+  std::uint32_t end = 0xffffffffu;  ///< one after the last body
 };
 
 }  // namespace ramify::inline RAMIFY_BUILD

@@ -76,6 +76,7 @@ class named_field {
     }
   }
 
+  /// Returns the acceleration at x.
   [[nodiscard]] __device__ vector acceleration(const vector& x, double, std::uint32_t) const {
     const Real r2 = distance2(center_, x);
     // The third power of a distance may be too large or too small for Real: multiply step by step.
@@ -90,6 +91,7 @@ class named_field {
     return sum;
   }
 
+  /// Returns the potential per mass at x.
   [[nodiscard]] __device__ double potential(const vector& x, double, std::uint32_t) const {
     const Real r2 = distance2(center_, x);
     double sum = static_cast<double>(stiffness_) * r2 / 2;

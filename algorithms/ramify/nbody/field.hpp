@@ -26,9 +26,9 @@ namespace ramify {
 struct nbody_field {
   std::array<double, 3> uniform{};  ///< acceleration
   double stiffness = 0;             ///< square of the angular frequency of a harmonic trap
-  double point_mass = 0;
-  double core_radius = 0;  ///< softening length of the point mass, at least 0
-  std::array<double, 3> center{};
+  double point_mass = 0;            ///< mass at `center`
+  double core_radius = 0;           ///< softening length of the point mass, at least 0
+  std::array<double, 3> center{};   ///< the point at which d is 0
 };
 
 /// Checks every field. \throws std::invalid_argument naming the field and its range

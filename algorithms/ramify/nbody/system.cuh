@@ -40,6 +40,7 @@ class nbody_system {
                const nbody_options& options, const environment& env = {}) requires(!has_external)
       : nbody_system(detail::run_setup("nbody_system", detail::by_get(env)), positions, velocities,
                      masses, n, {}, options, env) {}
+  /// Begins with the default options.
   nbody_system(const vector* positions, const vector* velocities, const Real* masses, std::size_t n,
                const environment& env = {}) requires(!has_external)
       : nbody_system(positions, velocities, masses, n, nbody_options{}, env) {}
@@ -53,7 +54,9 @@ class nbody_system {
       : nbody_system(detail::run_setup("nbody_system", detail::by_get(env)), positions, velocities,
                      masses, n, external, options, env) {}
 
+  /// The other object may then only be destroyed or assigned.
   nbody_system(nbody_system&& other) noexcept : s_(std::exchange(other.s_, {})) {}
+  /// Releases the own bodies, and takes over those of the other system.
   nbody_system& operator=(nbody_system other) noexcept {
     std::swap(s_, other.s_);
     return *this;
@@ -129,14 +132,21 @@ class nbody_system {
   }
 
   // The arrays are in device memory, in the caller's order, and valid until the next step.
+  /// Returns a device array of the positions.
   [[nodiscard]] const vector* positions() const { return s_.positions.data(); }
+  /// Returns a device array of the velocities.
   [[nodiscard]] const vector* velocities() const { return s_.velocities.data(); }
   /// Kernels between steps may change the velocities.
   [[nodiscard]] vector* velocities() { return s_.velocities.data(); }
+  /// Returns a device array of the accelerations.
   [[nodiscard]] const vector* accelerations() const { return s_.accelerations.data(); }
+  /// Returns a device array of the masses.
   [[nodiscard]] const Real* masses() const { return s_.masses.data(); }
+  /// Returns a device array of the potentials.
   [[nodiscard]] const Real* potentials() const { return s_.potentials.data(); }
+  /// Returns the number of bodies.
   [[nodiscard]] std::size_t size() const { return s_.positions.size(); }
+  /// Returns the stream of the steps.
   [[nodiscard]] cudaStream_t stream() const { return s_.stream; }
 
   /// Returns the sum of all steps so far. Waits for the stream. \throws cuda_error

@@ -175,9 +175,9 @@ class quadrature_calls {
   static_assert(1 <= d && d <= max_quadrature_dimensions, "one to eight dimensions");
 
  public:
-  using call = detail::quadrature::quadrature_call<d, Integrand>;
-  static constexpr const char* name = "quadrature";
-  static constexpr unsigned batches = 0;
+  using call = detail::quadrature::quadrature_call<d, Integrand>;  ///< the call, for the runtime
+  static constexpr const char* name = "quadrature";  ///< the name of the call in messages
+  static constexpr unsigned batches = 0;             ///< batches of calls, for the runtime
 
   /// Plans calls that evaluate up to `max_evaluations` points each.
   /// \throws std::invalid_argument if quadrature() throws it for this number
@@ -185,6 +185,7 @@ class quadrature_calls {
       : max_evaluations_(max_evaluations),
         regions_(detail::quadrature::max_regions<d>({.max_evaluations = max_evaluations})) {}
 
+  /// Does nothing: the sizes do not depend on the device.
   void prepare() {}  // the sizes do not depend on the device
 
   /// Returns the scratch memory of a call, in bytes.
@@ -192,6 +193,7 @@ class quadrature_calls {
     return layout_bytes<detail::quadrature::quadrature_call_memory<d>>(regions_);
   }
 
+  /// Returns the maximum number of evaluations of a call.
   [[nodiscard]] __host__ __device__ std::size_t max_evaluations() const { return max_evaluations_; }
   /// Returns the largest number of regions of a call.
   [[nodiscard]] __host__ __device__ std::size_t regions() const { return regions_; }
@@ -220,6 +222,7 @@ quadrature(const quadrature_box<d>& box, const Integrand& f, const quadrature_op
         detail::quadrature::quadrature_call<d, Integrand>(box, f, options, result), calls);
   }
 }
+/// Overload with the default options.
 template <unsigned d, class Integrand, class Calls>
 requires detail::is_kernel_environment<Calls> __device__ __forceinline__ call_status
 quadrature(const quadrature_box<d>& box, const Integrand& f, quadrature_estimate* result,

@@ -106,7 +106,7 @@ inline std::ostream& operator<<(std::ostream& out, const quadrature_batch_report
 
 /// What a quadrature found. If it has not converged, `value` is the best estimate.
 struct quadrature_estimate {
-  quadrature_status status = quadrature_status::converged;
+  quadrature_status status = quadrature_status::converged;  ///< the reason for the end
   /// The estimate; points that are not finite count as 0. With `out_of_range` it is infinite, 0 or
   /// subnormal.
   double value = 0;
@@ -118,12 +118,13 @@ struct quadrature_estimate {
   /// With `not_finite`: the coordinates of a point at which the integrand is not finite.
   std::array<double, max_quadrature_dimensions> not_finite_at{};
 
+  /// Returns whether the tolerance was reached.
   [[nodiscard]] bool converged() const { return status == quadrature_status::converged; }
 };
 
 /// Result of a quadrature.
 struct quadrature_result : quadrature_estimate {
-  quadrature_report report;
+  quadrature_report report;  ///< of the run
 };
 
 }  // namespace ramify

@@ -13,6 +13,7 @@ namespace ramify::inline RAMIFY_BUILD {
 /// The functor of a genz_integrand `f` in d dimensions. f.dimensions must be d.
 template <unsigned d>
 struct genz_function {
+  /// Copies the parameters of `f`.
   explicit genz_function(const genz_integrand& f) : family(f.family) {
     for (unsigned axis = 0; axis < d; ++axis) {
       a[axis] = f.a[axis];
@@ -20,6 +21,7 @@ struct genz_function {
     }
   }
 
+  /// Returns the value at a point.
   __host__ __device__ double operator()(const quadrature_point<d>& p) const {
     double sum = 0;
     double product = 1;
@@ -49,9 +51,9 @@ struct genz_function {
     return 0;
   }
 
-  genz_family family;
-  double a[d];
-  double u[d];
+  genz_family family;  ///< of the function
+  double a[d];         ///< difficulty along each axis
+  double u[d];         ///< shift along each axis
 };
 
 }  // namespace ramify::inline RAMIFY_BUILD

@@ -44,8 +44,8 @@ enum class genz_family {
 
 /// A member of a family, with one `a` and one `u` for each of its axes.
 struct genz_integrand {
-  genz_family family = genz_family::gaussian;
-  unsigned dimensions = 3;
+  genz_family family = genz_family::gaussian;         ///< of the function
+  unsigned dimensions = 3;                            ///< in [1, 8]
   std::array<double, max_quadrature_dimensions> a{};  ///< how difficult each axis is
   std::array<double, max_quadrature_dimensions> u{};  ///< the place of the feature on each axis
 };

@@ -15,15 +15,16 @@ namespace ramify::inline RAMIFY_BUILD {
 /// A point of the integrand's domain.
 template <unsigned d>
 struct quadrature_point {
-  double x[d];
+  double x[d];  ///< the coordinates
+  /// Returns a coordinate.
   [[nodiscard]] __host__ __device__ double operator[](unsigned axis) const { return x[axis]; }
 };
 
 /// The domain of an integral. On each axis, low[i] is less than high[i].
 template <unsigned d>
 struct quadrature_box {
-  double low[d];
-  double high[d];
+  double low[d];   ///< lower ends
+  double high[d];  ///< upper ends
 };
 
 }  // namespace ramify::inline RAMIFY_BUILD

@@ -187,7 +187,8 @@ namespace ramify::inline RAMIFY_BUILD {
 template <class Key, class Value, class Compare>
 class quicksort_calls {
  public:
-  using call = detail::quicksort::sort_call<Key, Value, Compare>;
+  using call = detail::quicksort::sort_call<Key, Value, Compare>;  ///< the call, for the runtime
+  /// The name of the call in messages.
   static constexpr const char* name =
       std::is_same_v<Value, no_value> ? "quicksort" : "quicksort_pairs";
 
@@ -231,7 +232,9 @@ class quicksort_calls {
     });
   }
 
+  /// Returns the maximum number of keys of a call.
   [[nodiscard]] __host__ __device__ std::size_t max_n() const { return max_n_; }
+  /// Returns the depth limit of all calls.
   [[nodiscard]] __device__ unsigned depth_limit() const { return depth_limit_; }
   /// Returns the sizes of kernels on the device, after prepare().
   [[nodiscard]] __host__ __device__ const detail::quicksort::sample_sort_sizes& sizes() const {

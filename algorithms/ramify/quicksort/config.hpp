@@ -23,6 +23,7 @@ enum class quicksort_strategy {
   binary,       ///< two-way partition at a pivot; a grid a segment, children in named streams
 };
 
+/// Returns the name of the enumerator.
 [[nodiscard]] constexpr std::string_view to_string(quicksort_strategy s) {
   return choice_name(s, {"sample_sort", "binary"});
 }
@@ -35,6 +36,7 @@ enum class quicksort_strategy {
 /// The order of numbers in the compiled interface; NaN counts as greater than every number.
 enum class sort_order { ascending, descending };
 
+/// Returns the name of the enumerator.
 [[nodiscard]] constexpr std::string_view to_string(sort_order o) {
   return choice_name(o, {"ascending", "descending"});
 }
@@ -46,7 +48,7 @@ enum class sort_order { ascending, descending };
 
 /// Options of a sort.
 struct quicksort_options {
-  quicksort_strategy strategy = quicksort_strategy::sample_sort;
+  quicksort_strategy strategy = quicksort_strategy::sample_sort;  ///< how keys are sorted
   /// The streams in which `binary` launches children on the device route.
   child_streams streams = child_streams::named;
   /// The number of levels of partitioning after which one block merge-sorts a segment, in [1, 255].
@@ -80,15 +82,15 @@ inline void validate(const quicksort_options& options) {
 
 /// What a sort did.
 struct quicksort_report : run_report {
-  quicksort_strategy strategy = quicksort_strategy::sample_sort;
-  std::uint64_t keys = 0;
+  quicksort_strategy strategy = quicksort_strategy::sample_sort;  ///< that sorted the keys
+  std::uint64_t keys = 0;                                         ///< number of keys
   /// Segments at the depth limit, and those that an asynchronous sort has merge-sorted in the order
   /// of the stream, because a level was missing.
   std::uint64_t merge_sorted_segments = 0;
   /// Of a sort in parts (ramify/quicksort_out_of_core.cuh): the parts of the first and of the
   /// second trip. Otherwise 0.
   std::uint64_t runs = 0;
-  std::uint64_t buckets = 0;
+  std::uint64_t buckets = 0;  ///< parts of the second trip; see above
 };
 
 /// Prints one line "name: value" for each field; runs and buckets only of a sort in parts.

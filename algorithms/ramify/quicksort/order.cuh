@@ -17,6 +17,7 @@ namespace ramify::inline RAMIFY_BUILD {
 ///
 ///     [2, NaN, -inf, inf, -1]  -->  [-inf, -1, 2, inf, NaN]
 struct ascending {
+  /// Returns whether a comes before b.
   template <class T>
   __host__ __device__ bool operator()(const T& a, const T& b) const {
     if constexpr (std::is_floating_point_v<T>) {
@@ -29,6 +30,7 @@ struct ascending {
 
 /// The reverse of ascending: NaNs come first.
 struct descending {
+  /// Returns whether a comes before b.
   template <class T>
   __host__ __device__ bool operator()(const T& a, const T& b) const {
     return ascending{}(b, a);

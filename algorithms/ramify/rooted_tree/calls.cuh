@@ -218,9 +218,9 @@ class rooted_tree_calls {
   using memory = detail::rooted_tree::tree_call_memory<T, Combine>;
 
  public:
-  using call = detail::rooted_tree::tree_call<T, Combine>;
-  static constexpr const char* name = "rooted_tree";
-  static constexpr unsigned batches = 0;
+  using call = detail::rooted_tree::tree_call<T, Combine>;  ///< the call, for the runtime
+  static constexpr const char* name = "rooted_tree";        ///< the name of the call in messages
+  static constexpr unsigned batches = 0;                    ///< batches of calls, for the runtime
 
   /// Plans calls of up to `max_nodes` nodes. Calls of more are refused.
   /// \throws std::invalid_argument if max_nodes is more than max_tree_nodes
@@ -244,6 +244,7 @@ class rooted_tree_calls {
     return layout.size() + 2 * max_nodes_ + (std::size_t{64} << 10);
   }
 
+  /// Returns the maximum number of nodes of a call.
   [[nodiscard]] __host__ __device__ std::size_t max_nodes() const { return max_nodes_; }
   /// Returns the sizes of the kernels that sort, after prepare().
   [[nodiscard]] __host__ __device__ const detail::quicksort::sample_sort_sizes& sort_sizes() const {

@@ -102,7 +102,7 @@ struct tree_folds {
   static_assert(detail::runtime::holds_combined<T, Combine>,
                 "tree_folds: the type of values decides the type of the folds, which cannot hold "
                 "what combine() returns; pass values of that type");
-  const T* values;
+  const T* values;       ///< one value for each node
   Combine combine;       ///< device functor: T combine(const T&, const T&)
   T* leaffix = nullptr;  ///< fold of each subtree; null: not computed
   T* rootfix = nullptr;  ///< fold of each path from the root to the node; null: not computed
@@ -126,7 +126,7 @@ struct rooted_tree_options {
 
 /// Report of rooted_tree().
 struct rooted_tree_report : run_report {
-  std::uint64_t nodes = 0;
+  std::uint64_t nodes = 0;           ///< number of nodes
   std::uint32_t ranking_levels = 0;  ///< levels of list ranking; 1: one block ranked the tour
   std::uint32_t rootfix_rounds = 0;  ///< rounds of pointer doubling
 };

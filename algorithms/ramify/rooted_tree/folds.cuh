@@ -23,6 +23,7 @@ namespace ramify::inline RAMIFY_BUILD {
 
 /// The operator of no_folds.
 struct no_operator {
+  /// Returns a; it is never called.
   __host__ __device__ char operator()(char a, char) const { return a; }
 };
 

@@ -127,10 +127,12 @@ namespace ramify::inline RAMIFY_BUILD {
 template <class Key, class Value, class Compare>
 class segmented_sort_calls {
  public:
+  /// The call, for the runtime.
   using call = detail::segmented_sort::segmented_call<Key, Value, Compare>;
+  /// The name of the call in messages.
   static constexpr const char* name =
       std::is_same_v<Value, no_value> ? "segmented_sort" : "segmented_sort_pairs";
-  static constexpr unsigned batches = 0;
+  static constexpr unsigned batches = 0;  ///< batches of calls, for the runtime
 
   /// Plans calls of up to `max_n` elements in any number of segments. Calls of more are refused.
   /// \throws std::invalid_argument if max_n is 2^40 or more
@@ -154,6 +156,7 @@ class segmented_sort_calls {
     return layout.size() + detail::quicksort::scratch_of_fewer(max_n_);
   }
 
+  /// Returns the maximum number of keys of a call.
   [[nodiscard]] __host__ __device__ std::size_t max_n() const { return max_n_; }
   /// Returns the sizes of kernels on the device, after prepare().
   [[nodiscard]] __host__ __device__ const detail::quicksort::sample_sort_sizes& sizes() const {

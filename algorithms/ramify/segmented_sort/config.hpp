@@ -12,8 +12,8 @@ namespace ramify {
 
 /// What a segmented sort did.
 struct segmented_sort_report : run_report {
-  std::uint64_t keys = 0;  ///< elements of the array, in segments or not
-  std::uint64_t segments = 0;
+  std::uint64_t keys = 0;      ///< elements of the array, in segments or not
+  std::uint64_t segments = 0;  ///< number of segments
   /// Parts of segments at the depth limit, and those that an asynchronous sort has merge-sorted in
   /// the order of the stream, because a level was missing.
   std::uint64_t merge_sorted_segments = 0;

@@ -13,10 +13,10 @@ namespace ramify::inline RAMIFY_BUILD {
 /// Where a kernel builds a tree: memory of the caller on the device. Trivially copyable.
 template <class Real, int dim>
 struct called_tree {
-  detail::spatial_tree::tree_arrays<Real, dim> arrays;
-  published_tree* built;
-  std::uint32_t max_points;
-  std::uint32_t max_nodes;
+  detail::spatial_tree::tree_arrays<Real, dim> arrays;  ///< for the runtime
+  published_tree* built;                                ///< for the runtime
+  std::uint32_t max_points;                             ///< maximum number of points
+  std::uint32_t max_nodes;                              ///< maximum number of nodes
 
   /// \param memory  bytes(points, nodes) bytes of device memory, aligned to 256 bytes, which must
   ///                exist as long as the tree is used

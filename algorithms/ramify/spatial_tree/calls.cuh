@@ -205,8 +205,8 @@ class spatial_tree_calls {
   using build = typename memory::build;
 
  public:
-  using call = detail::spatial_tree::build_call<Real, dim>;
-  static constexpr const char* name = "build_spatial_tree";
+  using call = detail::spatial_tree::build_call<Real, dim>;  ///< the call, for the runtime
+  static constexpr const char* name = "build_spatial_tree";  ///< the name of the call in messages
   /// The kinds of calls of which one grid does many.
   static constexpr unsigned batches = 1;
 
@@ -252,10 +252,15 @@ class spatial_tree_calls {
   }
 
   // The calls read these in kernels.
+  /// Returns the maximum number of points of a call.
   [[nodiscard]] __device__ std::size_t max_points() const { return max_points_; }
+  /// Returns the number of points that one block builds.
   [[nodiscard]] __host__ __device__ unsigned small_points() const { return small_points_; }
+  /// Returns the leaf size of all calls.
   [[nodiscard]] __device__ unsigned leaf_size() const { return leaf_size_; }
+  /// Returns block_points of all calls.
   [[nodiscard]] __host__ __device__ unsigned block_points() const { return block_points_; }
+  /// Returns the sizes of the sorts, for the runtime.
   [[nodiscard]] __host__ __device__ const detail::quicksort::sample_sort_sizes& sort_sizes() const {
     return sort_sizes_;
   }

@@ -134,6 +134,7 @@ async_run<spatial_cluster_report> find_clusters_async(const spatial_tree_view<Re
   }
   return std::make_unique<internal::cluster_run<Real, dim>>(setup, radius, min_points, labels);
 }
+/// Overload with the default options.
 template <class Real, int dim>
 auto find_clusters_async(const spatial_tree_view<Real, dim>& tree,
                          std::type_identity_t<Real> radius, std::uint32_t* labels,
@@ -150,6 +151,7 @@ spatial_cluster_report find_clusters(const spatial_tree_view<Real, dim>& tree,
                                      const environment& env = {}) {
   return find_clusters_async(tree, radius, labels, min_points, options, detail::waiting(env)).get();
 }
+/// Overload with the default options.
 template <class Real, int dim>
 spatial_cluster_report find_clusters(const spatial_tree_view<Real, dim>& tree,
                                      std::type_identity_t<Real> radius, std::uint32_t* labels,

@@ -25,6 +25,7 @@ enum class query_method {
   packets,  ///< a warp visits each node once for its 32 queries
   threads   ///< each thread visits the nodes of its query
 };
+/// Returns the name of the enumerator.
 [[nodiscard]] constexpr std::string_view to_string(query_method m) {
   switch (m) {
     case query_method::automatic: return "automatic";
@@ -40,7 +41,7 @@ struct spatial_query_options {
   /// so that neighboring threads have neighboring queries. The results stay in the caller's order.
   /// Threads of the CPU executor process the queries in the caller's order.
   bool sort = true;
-  query_method ball_method = query_method::automatic;
+  query_method ball_method = query_method::automatic;  ///< how points in balls are found
   /// The edges of a periodic box, 0 for an axis that is not periodic. Distances are those to the
   /// nearest image; a point has one distance, so it is in a ball or a row at most once. A ball may
   /// have any radius. The points may extend over one period; queries may be anywhere. In two
@@ -98,15 +99,15 @@ inline void validate(const spatial_tree_options& options) {
 
 /// Report of a build.
 struct spatial_tree_report : run_report {
-  std::uint64_t points = 0;
-  std::uint64_t nodes = 0;
+  std::uint64_t points = 0;  ///< number of points
+  std::uint64_t nodes = 0;   ///< number of nodes
 };
 
 /// Report of a search for clusters.
 struct spatial_cluster_report : run_report {
-  std::uint64_t clusters = 0;
-  std::uint64_t core_points = 0;
-  std::uint64_t noise = 0;  ///< points in no cluster
+  std::uint64_t clusters = 0;     ///< number of clusters
+  std::uint64_t core_points = 0;  ///< points with at least min_points neighbors
+  std::uint64_t noise = 0;        ///< points in no cluster
 };
 
 /// Prints one "name: value" line per field.

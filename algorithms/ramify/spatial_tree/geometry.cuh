@@ -59,7 +59,7 @@ namespace ramify::inline RAMIFY_BUILD {
 template <class Real, int dim>
 struct point {
   static_assert(std::is_floating_point_v<Real> && (dim == 2 || dim == 3));
-  Real x[dim];
+  Real x[dim];  ///< the coordinates
 };
 
 /// Returns the squared Euclidean distance between `a` and `b`.
@@ -75,8 +75,8 @@ __host__ __device__ Real distance2(const point<Real, dim>& a, const point<Real, 
 /// An axis-aligned box: all points between two corners, including the corners.
 template <class Real, int dim>
 struct box {
-  point<Real, dim> lower;
-  point<Real, dim> upper;
+  point<Real, dim> lower;  ///< the lower corner
+  point<Real, dim> upper;  ///< the upper corner
 
   /// Returns the box of one point.
   [[nodiscard]] __host__ __device__ static box of(const point<Real, dim>& p) { return {p, p}; }

@@ -41,6 +41,7 @@ async_run<run_report> nearest_async(const spatial_tree_view<Real, dim>& tree,
         call.run_nearest(static_cast<unsigned>(k), false, ids, distances2);
       });
 }
+/// Overload with the default options.
 template <class Real, int dim>
 auto nearest_async(const spatial_tree_view<Real, dim>& tree, const point<Real, dim>* queries,
                    const detail::element_count& n, std::size_t k, std::uint32_t* ids,
@@ -57,6 +58,7 @@ run_report nearest(const spatial_tree_view<Real, dim>& tree, const point<Real, d
                    const environment& env = {}) {
   return nearest_async(tree, queries, n, k, ids, distances2, options, detail::waiting(env)).get();
 }
+/// Overload with the default options.
 template <class Real, int dim>
 run_report nearest(const spatial_tree_view<Real, dim>& tree, const point<Real, dim>* queries,
                    const detail::element_count& n, std::size_t k, std::uint32_t* ids,
@@ -90,6 +92,7 @@ async_run<run_report> all_nearest_neighbors_async(const spatial_tree_view<Real, 
   return std::make_unique<internal::own_neighbors_run<Real, dim>>(setup, static_cast<unsigned>(k),
                                                                   exclude_self, ids, distances2);
 }
+/// Overload with the default options.
 template <class Real, int dim>
 auto all_nearest_neighbors_async(const spatial_tree_view<Real, dim>& tree, std::size_t k,
                                  bool exclude_self, std::uint32_t* ids, Real* distances2,
@@ -109,6 +112,7 @@ run_report all_nearest_neighbors(const spatial_tree_view<Real, dim>& tree, std::
                                      detail::waiting(env))
       .get();
 }
+/// Overload with the default options.
 template <class Real, int dim>
 run_report all_nearest_neighbors(const spatial_tree_view<Real, dim>& tree, std::size_t k,
                                  bool exclude_self, std::uint32_t* ids, Real* distances2,

@@ -18,14 +18,16 @@ namespace ramify::inline RAMIFY_BUILD {
 /// points. A kernel that copies a node reads it in units of 16 bytes.
 template <class Real, int dim>
 struct alignas(16) spatial_node {
-  box<Real, dim> bounds;
-  std::uint32_t begin;
-  std::uint32_t end;
+  box<Real, dim> bounds;      ///< of the points
+  std::uint32_t begin;        ///< first point
+  std::uint32_t end;          ///< one after the last point
   std::uint32_t first_child;  ///< index of a node
   std::uint16_t children;     ///< number of children; a leaf has 0
   std::uint16_t level;        ///< the root has level 0
 
+  /// Returns whether the node has no children.
   [[nodiscard]] __host__ __device__ bool is_leaf() const { return children == 0; }
+  /// Returns the number of points.
   [[nodiscard]] __host__ __device__ std::uint32_t size() const { return end - begin; }
 };
 
@@ -52,8 +54,8 @@ struct published_tree {
   std::uint32_t nodes;        ///< of the complete tree, else 0
   std::uint32_t points;       ///< of the complete tree, else 0
   double lower[3];            ///< corners of the box around all points
-  double upper[3];
-  double least_nonzero;  ///< the least magnitude of a coordinate, of those that are not 0
+  double upper[3];            ///< the upper corner
+  double least_nonzero;       ///< the least magnitude of a coordinate, of those that are not 0
 };
 
 /// A tree in device memory, as a kernel argument. Node 0 is the root; an empty tree has no nodes.
@@ -63,12 +65,12 @@ struct published_tree {
 /// spatial_tree_view_in().
 template <class Real, int dim>
 struct spatial_tree_view {
-  const spatial_node<Real, dim>* nodes;
-  const point<Real, dim>* points;  ///< in the tree's order: sorted by Morton code
-  const std::uint32_t* ids;        ///< the caller's index of each point
-  const std::uint32_t* parents;    ///< the parent of each node; 0 for the root
-  std::uint32_t node_count;
-  std::uint32_t point_count;
+  const spatial_node<Real, dim>* nodes;   ///< all nodes; 0 is the root
+  const point<Real, dim>* points;         ///< in the tree's order: sorted by Morton code
+  const std::uint32_t* ids;               ///< the caller's index of each point
+  const std::uint32_t* parents;           ///< the parent of each node; 0 for the root
+  std::uint32_t node_count;               ///< number of nodes
+  std::uint32_t point_count;              ///< number of points
   const published_tree* built = nullptr;  ///< null: the host has read all numbers
   /// The box around all points, for the host and its queries. It and the next member are not set
   /// before the host has read the number of nodes, and for an empty tree.

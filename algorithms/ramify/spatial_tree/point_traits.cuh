@@ -37,8 +37,9 @@ struct point_traits;
 /// A point itself.
 template <class Real, int dimensions>
 struct point_traits<point<Real, dimensions>> {
-  using real = Real;
-  static constexpr int dim = dimensions;
+  using real = Real;                      ///< the type of coordinates
+  static constexpr int dim = dimensions;  ///< number of coordinates
+  /// Returns a coordinate.
   [[nodiscard]] __device__ static Real coordinate(const point<Real, dimensions>& p, int axis) {
     return p.x[axis];
   }

@@ -196,12 +196,13 @@ namespace ramify::inline RAMIFY_BUILD {
 /// The points in closed balls of one radius, which is 0 or more.
 template <class Real, int dim>
 struct in_balls {
-  using tree_type = spatial_tree_view<Real, dim>;
+  using tree_type = spatial_tree_view<Real, dim>;  ///< the tree that it queries
 
-  const point<Real, dim>* centers;
-  detail::element_count n;
-  Real radius;
+  const point<Real, dim>* centers;  ///< of the balls
+  detail::element_count n;          ///< number of queries
+  Real radius;                      ///< of all balls
 
+  /// Stores the arguments of the function that makes it.
   in_balls(const point<Real, dim>* all, const detail::element_count& count,
            std::type_identity_t<Real> of_all)
       : centers(all), n(count), radius(of_all) {}
@@ -210,19 +211,22 @@ struct in_balls {
 /// The points in closed balls, each with its radius.
 template <class Real, int dim>
 struct in_balls_of {
-  using tree_type = spatial_tree_view<Real, dim>;
+  using tree_type = spatial_tree_view<Real, dim>;  ///< the tree that it queries
 
-  const point<Real, dim>* centers;
-  const Real* radii;
-  detail::element_count n;
+  const point<Real, dim>* centers;  ///< of the balls
+  const Real* radii;                ///< of each ball
+  detail::element_count n;          ///< number of queries
 
+  /// Stores the arguments of the function that makes it.
   in_balls_of(const point<Real, dim>* all, const Real* of_each, const detail::element_count& count)
       : centers(all), radii(of_each), n(count) {}
+  /// Checks the arrays. \throws std::invalid_argument
   template <class Setup>
   void check(const Setup& setup) const {
     setup.check_array(centers, "centers");
     setup.check_array(radii, "radii");
   }
+  /// Returns the region of query i.
   [[nodiscard]] __device__ detail::spatial_tree::ball_region<Real, dim> region(
       unsigned long long i) const {
     return {centers[i], radii[i]};
@@ -232,16 +236,19 @@ struct in_balls_of {
 /// The points in closed boxes.
 template <class Real, int dim>
 struct in_boxes {
-  using tree_type = spatial_tree_view<Real, dim>;
+  using tree_type = spatial_tree_view<Real, dim>;  ///< the tree that it queries
 
-  const box<Real, dim>* boxes;
-  detail::element_count n;
+  const box<Real, dim>* boxes;  ///< one for each query
+  detail::element_count n;      ///< number of queries
 
+  /// Stores the arguments of the function that makes it.
   in_boxes(const box<Real, dim>* all, const detail::element_count& count) : boxes(all), n(count) {}
+  /// Checks the arrays. \throws std::invalid_argument
   template <class Setup>
   void check(const Setup& setup) const {
     setup.check_array(boxes, "boxes");
   }
+  /// Returns the region of query i.
   [[nodiscard]] __device__ detail::spatial_tree::box_region<Real, dim> region(
       unsigned long long i) const {
     return {boxes[i]};
@@ -251,22 +258,25 @@ struct in_boxes {
 /// The points at a distance of at most the radius from segments.
 template <class Real, int dim>
 struct near_segments {
-  using tree_type = spatial_tree_view<Real, dim>;
+  using tree_type = spatial_tree_view<Real, dim>;  ///< the tree that it queries
 
-  const point<Real, dim>* from;
-  const point<Real, dim>* to;
-  detail::element_count n;
-  Real radius;
+  const point<Real, dim>* from;  ///< where the segments begin
+  const point<Real, dim>* to;    ///< where the segments end
+  detail::element_count n;       ///< number of queries
+  Real radius;                   ///< around the segments
 
+  /// Stores the arguments of the function that makes it.
   near_segments(const point<Real, dim>* begins, const point<Real, dim>* ends,
                 const detail::element_count& count, std::type_identity_t<Real> of_all)
       : from(begins), to(ends), n(count), radius(of_all) {}
+  /// Checks the arrays. \throws std::invalid_argument
   template <class Setup>
   void check(const Setup& setup) const {
     setup.check_radius(radius);
     setup.check_array(from, "from");
     setup.check_array(to, "to");
   }
+  /// Returns the region of query i.
   [[nodiscard]] __device__ detail::spatial_tree::line_region<Real, dim> region(
       unsigned long long i) const {
     detail::spatial_tree::line_region<Real, dim> line{from[i], to[i], 1, radius};
@@ -278,22 +288,25 @@ struct near_segments {
 /// The points at a distance of at most the radius from rays.
 template <class Real, int dim>
 struct near_rays {
-  using tree_type = spatial_tree_view<Real, dim>;
+  using tree_type = spatial_tree_view<Real, dim>;  ///< the tree that it queries
 
-  const point<Real, dim>* origins;
+  const point<Real, dim>* origins;     ///< where the rays begin
   const point<Real, dim>* directions;  ///< of any length; 0: a ball around the origin
-  detail::element_count n;
-  Real radius;
+  detail::element_count n;             ///< number of queries
+  Real radius;                         ///< around the rays
 
+  /// Stores the arguments of the function that makes it.
   near_rays(const point<Real, dim>* from, const point<Real, dim>* along,
             const detail::element_count& count, std::type_identity_t<Real> of_all)
       : origins(from), directions(along), n(count), radius(of_all) {}
+  /// Checks the arrays. \throws std::invalid_argument
   template <class Setup>
   void check(const Setup& setup) const {
     setup.check_radius(radius);
     setup.check_array(origins, "origins");
     setup.check_array(directions, "directions");
   }
+  /// Returns the region of query i.
   [[nodiscard]] __device__ detail::spatial_tree::line_region<Real, dim> region(
       unsigned long long i) const {
     return {origins[i], directions[i], detail::spatial_tree::infinite<Real>, radius};
@@ -302,19 +315,21 @@ struct near_rays {
 
 /// The filter of nearest_to() that accepts all points.
 struct any_point {
+  /// Accepts each point.
   [[nodiscard]] __device__ bool operator()(std::uint32_t, std::uint32_t) const { return true; }
 };
 
 /// The k nearest points of those that a filter accepts.
 template <class Real, int dim, class Filter = any_point>
 struct nearest_to {
-  using tree_type = spatial_tree_view<Real, dim>;
+  using tree_type = spatial_tree_view<Real, dim>;  ///< the tree that it queries
 
-  const point<Real, dim>* queries;
-  detail::element_count n;
-  std::size_t k;
-  Filter filter;
+  const point<Real, dim>* queries;  ///< one point for each query
+  detail::element_count n;          ///< number of queries
+  std::size_t k;                    ///< neighbors for each query
+  Filter filter;                    ///< which points count
 
+  /// Stores the arguments of the function that makes it.
   nearest_to(const point<Real, dim>* all, const detail::element_count& count, std::size_t of_each,
              const Filter& accepts = {})
       : queries(all), n(count), k(of_each), filter(accepts) {}
@@ -329,13 +344,16 @@ struct pairs_within {
 /// of query i (see Regions above).
 template <class RegionOf>
 struct in_regions {
-  detail::element_count n;
-  RegionOf region_of;
+  detail::element_count n;  ///< number of queries
+  RegionOf region_of;       ///< the functor of the regions
 
+  /// Stores the arguments of the function that makes it.
   in_regions(const detail::element_count& count, const RegionOf& of_query)
       : n(count), region_of(of_query) {}
+  /// There is no array to check.
   template <class Setup>
   void check(const Setup&) const {}
+  /// Returns the region of query i.
   __device__ auto region(unsigned long long i) const {
     return region_of(static_cast<std::uint32_t>(i));
   }

@@ -253,6 +253,7 @@ detail::spatial_tree::run_of_query<Real, dim, Predicates, Callback> query_async(
     return {};
   }
 }
+/// Overload with the default options.
 template <class Real, int dim, class Predicates, class Callback>
 auto query_async(const spatial_tree_view<Real, dim>& tree, const Predicates& predicates,
                  const Callback& callback, const environment& env = {}) {
@@ -267,6 +268,7 @@ auto query(const spatial_tree_view<Real, dim>& tree, const Predicates& predicate
            const environment& env = {}) {
   return query_async(tree, predicates, callback, options, detail::waiting(env)).get();
 }
+/// Overload with the default options.
 template <class Real, int dim, class Predicates, class Callback>
 auto query(const spatial_tree_view<Real, dim>& tree, const Predicates& predicates,
            const Callback& callback, const environment& env = {}) {

@@ -15,24 +15,29 @@ namespace ramify::inline RAMIFY_BUILD {
 
 /// The callback of query() that writes the number of matches of each query to `counts`.
 struct count_matches {
-  std::uint32_t* counts;
+  std::uint32_t* counts;  ///< one for each query
 
+  /// Returns the state of a query: its count.
   [[nodiscard]] __device__ std::uint32_t begin(std::uint32_t) const { return 0; }
+  /// Counts a match.
   template <class Real>
   __device__ void operator()(std::uint32_t& count, const spatial_match<Real>&) const {
     ++count;
   }
+  /// Stores the count.
   __device__ void end(std::uint32_t query, std::uint32_t count) const { counts[query] = count; }
 };
 
 /// The callback of query() that writes the points of query i to ids[offsets[i]] and what follows.
 struct list_matches {
-  const std::uint64_t* offsets;
-  std::uint32_t* ids;
+  const std::uint64_t* offsets;  ///< of the list of each query
+  std::uint32_t* ids;            ///< of all lists
 
+  /// Returns the place of the list.
   [[nodiscard]] __device__ std::uint32_t* begin(std::uint32_t query) const {
     return ids + offsets[query];
   }
+  /// Appends a match to the list.
   template <class Real>
   __device__ void operator()(std::uint32_t*& next, const spatial_match<Real>& m) const {
     *next++ = m.point;
@@ -72,6 +77,7 @@ device_neighbor_lists query_list(const spatial_tree_view<Real, dim>& tree,
       query(tree, predicates, list_matches{lists.offsets.data(), lists.ids.data()}, options, env);
   return lists;
 }
+/// Overload with the default options.
 template <class Real, int dim, class Predicates>
 device_neighbor_lists query_list(const spatial_tree_view<Real, dim>& tree,
                                  const Predicates& predicates, const environment& env = {}) {

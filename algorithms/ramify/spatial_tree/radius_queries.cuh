@@ -38,6 +38,7 @@ async_run<run_report> radius_count_async(const spatial_tree_view<Real, dim>& tre
       setup, queries, internal::metric_choice(tree, options.period, radius),
       [counts](auto& call) { call.run_pass(internal::count_pass{counts}); });
 }
+/// Overload with the default options.
 template <class Real, int dim>
 auto radius_count_async(const spatial_tree_view<Real, dim>& tree, const point<Real, dim>* queries,
                         const detail::element_count& n, std::type_identity_t<Real> radius,
@@ -54,6 +55,7 @@ run_report radius_count(const spatial_tree_view<Real, dim>& tree, const point<Re
                         const environment& env = {}) {
   return radius_count_async(tree, queries, n, radius, counts, options, detail::waiting(env)).get();
 }
+/// Overload with the default options.
 template <class Real, int dim>
 run_report radius_count(const spatial_tree_view<Real, dim>& tree, const point<Real, dim>* queries,
                         const detail::element_count& n, std::type_identity_t<Real> radius,
@@ -65,8 +67,8 @@ run_report radius_count(const spatial_tree_view<Real, dim>& tree, const point<Re
 /// ids[offsets[i + 1] - 1].
 struct device_neighbor_lists {
   device_buffer<std::uint64_t> offsets;  ///< one more element than there are queries
-  device_buffer<std::uint32_t> ids;
-  run_report report;
+  device_buffer<std::uint32_t> ids;      ///< indices of points, list after list
+  run_report report;                     ///< the report of the run
 };
 
 }  // namespace ramify::inline RAMIFY_BUILD
@@ -135,6 +137,7 @@ async_run<device_neighbor_lists> radius_list_async(const spatial_tree_view<Real,
       },
       write_lists);
 }
+/// Overload with the default options.
 template <class Real, int dim>
 auto radius_list_async(const spatial_tree_view<Real, dim>& tree, const point<Real, dim>* queries,
                        std::size_t n, std::type_identity_t<Real> radius,
@@ -152,6 +155,7 @@ device_neighbor_lists radius_list(const spatial_tree_view<Real, dim>& tree,
                                   const environment& env = {}) {
   return radius_list_async(tree, queries, n, radius, options, detail::waiting(env)).get();
 }
+/// Overload with the default options.
 template <class Real, int dim>
 device_neighbor_lists radius_list(const spatial_tree_view<Real, dim>& tree,
                                   const point<Real, dim>* queries, std::size_t n,
@@ -161,9 +165,9 @@ device_neighbor_lists radius_list(const spatial_tree_view<Real, dim>& tree,
 
 /// The result of radius_rows(), in device memory: n rows of `capacity` ids, and n counts.
 struct radius_row_arrays {
-  std::size_t capacity;
-  std::uint32_t* ids;
-  std::uint32_t* counts;
+  std::size_t capacity;   ///< of a row, in points
+  std::uint32_t* ids;     ///< rows of indices of points
+  std::uint32_t* counts;  ///< matches of each query
 };
 
 /// Starts to list the points in the ball around each query in rows of `capacity` elements, in one
@@ -201,6 +205,7 @@ async_run<radius_rows_report> radius_rows_async(const spatial_tree_view<Real, di
         report.truncated = call.read_counts().truncated;
       });
 }
+/// Overload with the default options.
 template <class Real, int dim>
 auto radius_rows_async(const spatial_tree_view<Real, dim>& tree, const point<Real, dim>* queries,
                        const detail::element_count& n, std::type_identity_t<Real> radius,
@@ -217,6 +222,7 @@ radius_rows_report radius_rows(const spatial_tree_view<Real, dim>& tree,
                                const spatial_query_options& options, const environment& env = {}) {
   return radius_rows_async(tree, queries, n, radius, rows, options, detail::waiting(env)).get();
 }
+/// Overload with the default options.
 template <class Real, int dim>
 radius_rows_report radius_rows(const spatial_tree_view<Real, dim>& tree,
                                const point<Real, dim>* queries, const detail::element_count& n,

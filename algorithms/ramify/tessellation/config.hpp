@@ -19,31 +19,37 @@ namespace ramify {
 
 /// A point of the plane.
 struct curve_point {
-  double x, y;
+  double x;  ///< first coordinate
+  double y;  ///< second coordinate
+  /// Compares all members.
   friend bool operator==(const curve_point&, const curve_point&) = default;
 };
 
 /// A cubic Bezier curve in the plane: its control points.
 struct cubic_curve {
-  curve_point points[4];
+  curve_point points[4];  ///< the control points
 };
 
 /// A point of space.
 struct surface_point {
-  double x, y, z;
+  double x;  ///< first coordinate
+  double y;  ///< second coordinate
+  double z;  ///< third coordinate
+  /// Compares all members.
   friend bool operator==(const surface_point&, const surface_point&) = default;
 };
 
 /// A bicubic Bezier patch: its control points. points[i][j] has the weight B_i(u) B_j(v), where B_i
 /// are the Bernstein polynomials.
 struct bicubic_patch {
-  surface_point points[4][4];
+  surface_point points[4][4];  ///< the control points
 };
 
 /// A triangle of a mesh: the indices of its vertices, in the orientation of the plane (u, v). The
 /// smallest index is the first one.
 struct mesh_triangle {
-  std::uint32_t vertices[3];
+  std::uint32_t vertices[3];  ///< indices of vertices
+  /// Compares all members.
   friend bool operator==(const mesh_triangle&, const mesh_triangle&) = default;
 };
 

@@ -82,8 +82,9 @@ class traverse_calls
       Root, Expand, Visit, Reduce, Value>::memory::context>;
 
  public:
+  /// The call, for the runtime.
   using call = detail::traverse::traverse_call<Root, Expand, Visit, Reduce, Value>;
-  static constexpr const char* name = "traverse";
+  static constexpr const char* name = "traverse";  ///< The name of the call in messages.
 
   /// Plans calls whose grids have up to `blocks` blocks, one for each multiprocessor. Each call
   /// has scratch memory for the stacks of so many blocks: some 400 KB a block.

@@ -38,7 +38,7 @@ struct traverse_options {
   /// selects that, or 2^16 if that is more. With `task_per_node` each list holds one level of the
   /// tree: any number is valid, and 0 selects 2^20.
   std::size_t capacity = 0;
-  traverse_strategy strategy = traverse_strategy::work_sharing;
+  traverse_strategy strategy = traverse_strategy::work_sharing;  ///< how work is distributed
   /// Only for `task_per_node`: which frontier nodes share a child grid. The threshold is a number
   /// of children. A lane visits the subtree of a node with fewer children itself, as long as it
   /// holds at most 4 frontier nodes. `work_sharing` always launches per grid.
@@ -57,7 +57,7 @@ inline void validate(const traverse_options& options) {
 /// visited. A search for the first solution returns it.
 template <class Value>
 struct visited {
-  Value value;
+  Value value;        ///< of the visit
   bool ends = false;  ///< true: this visit ends the traversal
 };
 

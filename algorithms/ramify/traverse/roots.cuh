@@ -29,12 +29,14 @@ namespace ramify::inline RAMIFY_BUILD {
 /// nodes may be a device_count.
 template <class Node>
 struct tree_roots {
-  using node_type = Node;
+  using node_type = Node;  ///< the type of a node
 
-  const Node* nodes = nullptr;
-  detail::element_count count;
+  const Node* nodes = nullptr;  ///< device array
+  detail::element_count count;  ///< number of roots
 
+  /// Refers to n roots.
   __host__ __device__ tree_roots(const Node* roots, std::size_t n) : nodes(roots), count(n) {}
+  /// Refers to as many roots as the device has counted.
   __host__ __device__ tree_roots(const Node* roots, const device_count& n)
       : nodes(roots), count(n) {}
 };

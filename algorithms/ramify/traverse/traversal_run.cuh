@@ -15,10 +15,11 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
+/// What a traversal returns.
 template <class Value>
 struct traverse_result {
-  Value value;  ///< the reduction over all nodes
-  traverse_report report;
+  Value value;             ///< the reduction over all nodes
+  traverse_report report;  ///< the report of the run
 };
 
 }  // namespace ramify::inline RAMIFY_BUILD

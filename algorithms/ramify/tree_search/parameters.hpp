@@ -33,9 +33,9 @@ enum class uts_shape {
 
 /// The parameters of a tree. Comments give their names in the literature.
 struct uts_parameters {
-  uts_type type = uts_type::geometric;
-  uts_shape shape = uts_shape::linear;
-  unsigned depth = 6;  ///< d: the depth of a geometric tree
+  uts_type type = uts_type::geometric;  ///< of the random process
+  uts_shape shape = uts_shape::linear;  ///< how the branching factor depends on the depth
+  unsigned depth = 6;                   ///< d: the depth of a geometric tree
   /// b: the number of children of a binomial root (rounded down), or the average of a geometric
   /// root
   double root_branches = 4;
@@ -100,18 +100,19 @@ inline void validate(const uts_parameters& tree) {
 
 /// The counts of a tree.
 struct uts_counts {
-  std::uint64_t nodes;
-  std::uint64_t leaves;
-  std::uint64_t depth;  ///< of the deepest node; the root's is 0
+  std::uint64_t nodes;   ///< of the tree
+  std::uint64_t leaves;  ///< nodes without children
+  std::uint64_t depth;   ///< of the deepest node; the root's is 0
 
+  /// Compares all members.
   friend constexpr bool operator==(const uts_counts&, const uts_counts&) = default;
 };
 
 /// A published tree: its parameters and its counts.
 struct uts_named_tree {
-  std::string_view name;
-  uts_parameters parameters;
-  uts_counts counts;
+  std::string_view name;      ///< as in the publication
+  uts_parameters parameters;  ///< of the tree
+  uts_counts counts;          ///< as published
 };
 
 /// Returns the published trees, of about 4, 100 and 1,600 to 4,200 million nodes, and a small one.

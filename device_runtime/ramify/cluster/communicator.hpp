@@ -61,6 +61,7 @@ namespace ramify {
 /// How numbers of all ranks are combined.
 enum class reduction { sum, min, max };
 
+/// Returns the name of the reduction.
 [[nodiscard]] constexpr std::string_view to_string(reduction r) {
   return choice_name(r, {"sum", "min", "max"});
 }
@@ -87,16 +88,16 @@ concept reducible_number = (std::integral<T> && (sizeof(T) == 4 || sizeof(T) == 
 /// A message of an exchange to another rank, or to the own one.
 template <class T>
 struct outgoing_message {
-  int to;
-  const T* data;
+  int to;             ///< the rank that receives
+  const T* data;      ///< `count` elements
   std::size_t count;  ///< elements
 };
 
 /// A message of an exchange from another rank, or from the own one.
 template <class T>
 struct incoming_message {
-  int from;
-  T* data;
+  int from;           ///< the rank that sends
+  T* data;            ///< space for `count` elements
   std::size_t count;  ///< elements
 };
 
@@ -137,8 +138,9 @@ namespace ramify {
 /// The destructor of an exchange that was not ended cancels its messages, as after an exception.
 class [[nodiscard("call end(), which waits for the messages")]] message_exchange {
  public:
+  /// The other object may then only be destroyed or assigned.
   message_exchange(message_exchange &&) noexcept;
-  message_exchange& operator=(message_exchange&&) noexcept;
+  message_exchange& operator=(message_exchange&&) noexcept;  ///< Cancels the own messages first.
   ~message_exchange();
 
   /// Waits until all messages of this rank have been sent and received. Must be called once, before
@@ -176,8 +178,9 @@ class communicator {
   /// \throws unavailable, on all ranks, if a rank cannot run the requested backend;
   ///         std::logic_error if MPI is not initialized; cluster_error
   explicit communicator(const cluster_options& options = {});
+  /// The other object may then only be destroyed or assigned.
   communicator(communicator&&) noexcept;
-  communicator& operator=(communicator&&) noexcept;
+  communicator& operator=(communicator&&) noexcept;  ///< As the destructor, then the move.
   ~communicator();
 
   [[nodiscard]] int rank() const;        ///< in [0, size())
@@ -186,7 +189,7 @@ class communicator {
   [[nodiscard]] int local_size() const;  ///< number of ranks on this machine
   /// Returns cuda or cpu: where the kernels of all ranks run.
   [[nodiscard]] ramify::backend backend() const;
-  [[nodiscard]] const std::string& backend_reason() const;
+  [[nodiscard]] const std::string& backend_reason() const;  ///< Returns why the kernels run there.
   /// Returns the number of the rank's GPU, or -1 on the CPU backend.
   [[nodiscard]] int device() const;
   /// Returns this rank's share of the cores of its machine, at least 1.

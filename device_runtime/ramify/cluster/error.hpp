@@ -14,6 +14,7 @@ namespace ramify {
 /// (std::rethrow_if_nested).
 class cluster_error : public std::runtime_error {
  public:
+  /// Makes the error of a rank, with the message of its exception.
   cluster_error(int rank, const std::string& cause)
       : std::runtime_error("rank " + std::to_string(rank) + ": " + cause),
         rank_(rank),

@@ -11,7 +11,7 @@ namespace ramify {
 
 /// What the ranks of a communicator did. All ranks have the same report.
 struct cluster_report {
-  int ranks = 1;
+  int ranks = 1;                     ///< number of ranks
   std::uint64_t bytes_sent = 0;      ///< content of messages to other ranks, sum over all ranks
   std::uint64_t bytes_received = 0;  ///< content of messages from other ranks, sum over all ranks
   /// The time in calls of the communicator, of the slowest rank. On the CUDA backend a call also

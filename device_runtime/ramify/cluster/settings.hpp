@@ -54,8 +54,10 @@ namespace ramify {
 /// arguments of which each rank has a copy. See communicator::require_equal().
 class shared_settings {
  public:
+  /// A named value, as text.
   struct setting {
-    std::string name, value;
+    std::string name;   ///< of the value
+    std::string value;  ///< equal texts are equal values
   };
 
   /// `call` is the name of the call. Ranks that make different calls throw cluster_error.
@@ -95,7 +97,9 @@ class shared_settings {
     add("environment.pending_launches", pending_launches);
   }
 
+  /// Returns the name of the call.
   [[nodiscard]] const std::string& call() const { return call_; }
+  /// Returns all settings, in the order of add().
   [[nodiscard]] const std::vector<setting>& all() const { return all_; }
 
  private:

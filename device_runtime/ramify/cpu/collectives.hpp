@@ -19,6 +19,7 @@
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::cpu {
 
+/// Returns the index of the calling thread in its block, x first.
 [[nodiscard]] inline unsigned linear_thread() {
   using namespace builtins;
   return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
@@ -34,11 +35,13 @@ void wait_then(Work work, builtins::site s = builtins::site::current()) {
 template <class T, int threads>
 class block_scan {
  public:
+  /// Shared memory of the block, as CUB's type of this name.
   struct TempStorage {
-    T values[threads];
-    T total;
+    T values[threads];  ///< of the threads
+    T total;            ///< the sum of all values
   };
 
+  /// Uses this storage. All threads of the block must pass the same one.
   explicit block_scan(TempStorage& storage) : storage_(storage) {}
 
   /// Computes the exclusive prefix sum over the threads, and the sum of all.
@@ -64,10 +67,12 @@ class block_scan {
 template <class T, int threads>
 class block_reduce {
  public:
+  /// Shared memory of the block, as CUB's type of this name.
   struct TempStorage {
-    alignas(T) std::byte values[sizeof(T) * threads];
+    alignas(T) std::byte values[sizeof(T) * threads];  ///< of the threads
   };
 
+  /// Uses this storage. All threads of the block must pass the same one.
   explicit block_reduce(TempStorage& storage) : values_(reinterpret_cast<T*>(storage.values)) {}
 
   /// Reduces the inputs of the first `valid` threads, in thread order. Only thread 0 gets the
@@ -92,6 +97,7 @@ class warp_scan {
  public:
   struct TempStorage {};
 
+  /// Needs no storage.
   explicit warp_scan(TempStorage& /*storage*/) {}
 
   /// Computes the exclusive prefix sum over the lanes of the warp, and the sum of all.
@@ -119,13 +125,16 @@ class block_merge_sort {
   };
 
  public:
+  /// Shared memory of the block, as CUB's type of this name.
   struct TempStorage {
-    alignas(element) std::byte elements[sizeof(element) * threads * items];
+    alignas(element) std::byte elements[sizeof(element) * threads * items];  ///< of the threads
   };
 
+  /// Uses this storage. All threads of the block must pass the same one.
   explicit block_merge_sort(TempStorage& storage)
       : elements_(reinterpret_cast<element*>(storage.elements)) {}
 
+  /// Sorts all keys of the block. Collective.
   template <class Compare>
   void Sort(Key (&keys)[items], Compare compare) {
     Sort(keys, compare, threads * items, keys[0]);
@@ -138,6 +147,7 @@ class block_merge_sort {
     Sort(keys, none, compare, valid, out_of_bounds);
   }
 
+  /// Sorts the first `valid` keys of the block, with their values. Collective.
   template <class Compare>
   void Sort(Key (&keys)[items], Value (&values)[items], Compare compare, int valid,
             const Key& /*out_of_bounds*/) {

@@ -44,6 +44,8 @@ enum class schedule {
 struct executor_config {
   schedule order = schedule::parallel;
   std::uint64_t seed = 0;  ///< of schedule::random and schedule::weak
+  schedule order = schedule::parallel;  ///< in which order grids and blocks run
+  std::uint64_t seed = 0;               ///< of schedule::random
   /// Operating-system threads of schedule::parallel; 0: one per core. At most 256 are used, or one
   /// per core if there are more cores. A kernel has as many resident blocks.
   unsigned workers = 0;
@@ -94,6 +96,7 @@ struct executor_config {
 /// destruction.
 class [[nodiscard]] scoped_executor_config {
  public:
+  /// Applies the configuration until the object is destroyed.
   explicit scoped_executor_config(const executor_config&);
   ~scoped_executor_config();
   scoped_executor_config(const scoped_executor_config&) = delete;
@@ -128,15 +131,16 @@ enum class rule {
   endless_recursion,       ///< a launch exceeded executor_config.max_depth
   shared_overrun,          ///< a block wrote after its dynamic shared memory
 };
-[[nodiscard]] std::string_view to_string(rule);
+[[nodiscard]] std::string_view to_string(rule);  ///< Returns the name of the rule.
 
 /// A launch from the host throws it if a kernel broke a rule, in the launched grid or in one of its
 /// descendants. The executor abandons these grids and can run the next launch.
 class rule_violation : public std::logic_error {
  public:
+  /// Makes the error of a rule; `where` names block and thread.
   rule_violation(rule broken, std::string kernel, std::string where, const std::string& what);
 
-  [[nodiscard]] rule broken() const { return broken_; }
+  [[nodiscard]] rule broken() const { return broken_; }  ///< Returns the rule that was broken.
   /// Returns the kernel's name, or its address if the program exports no names (link with
   /// -rdynamic).
   [[nodiscard]] const std::string& kernel() const { return kernel_; }

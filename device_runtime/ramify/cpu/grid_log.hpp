@@ -25,6 +25,7 @@ namespace ramify::cpu {
 /// and destruction.
 class [[nodiscard]] grid_log {
  public:
+  /// The number of a grid without a record.
   static constexpr std::size_t no_record = std::numeric_limits<std::size_t>::max();
   struct state;
 

@@ -69,10 +69,12 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] async
   async_run(std::unique_ptr<Run> run) : algorithm_(run->algorithm()), run_(std::move(run)) {
     run_->settle();
   }
+  /// Takes over a run. The other object may then only be destroyed or assigned.
   async_run(async_run && other) noexcept
       : algorithm_(other.algorithm_),
         run_(std::move(other.run_)),
         was_moved_(std::exchange(other.was_moved_, true)) {}
+  /// Destroys the own run and takes over the other one.
   async_run& operator=(async_run&& other) noexcept {
     algorithm_ = other.algorithm_;
     run_ = std::move(other.run_);

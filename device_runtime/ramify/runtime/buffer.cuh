@@ -128,7 +128,9 @@ class device_buffer {
     data_.reset(static_cast<T*>(memory));
   }
 
+  /// Returns the memory; null if there is none.
   [[nodiscard]] T* data() const { return data_.get(); }
+  /// Returns the number of objects.
   [[nodiscard]] std::size_t size() const { return data_ == nullptr ? 0 : size_; }
 
  private:
@@ -168,10 +170,12 @@ class pinned_buffer {
     data_.reset(static_cast<T*>(memory));
   }
 
+  /// Returns the memory; null if there is none.
   [[nodiscard]] T* data() const { return data_.get(); }
+  /// Returns the number of objects.
   [[nodiscard]] std::size_t size() const { return data_ == nullptr ? 0 : size_; }
-  T& operator[](std::size_t i) { return data()[i]; }
-  const T& operator[](std::size_t i) const { return data()[i]; }
+  T& operator[](std::size_t i) { return data()[i]; }              ///< Returns object i.
+  const T& operator[](std::size_t i) const { return data()[i]; }  ///< Returns object i.
 
  private:
   detail::unique_handle<T*, cudaFreeHost> data_;
@@ -235,6 +239,7 @@ void check_device_access(const char* algorithm, const auto& arrays) {
 /// size. A kernel may use it for memory that the host has measured.
 class memory_layout {
  public:
+  /// Begins at `base`, or with null only measures.
   __host__ __device__ explicit memory_layout(void* base) : base_(static_cast<std::byte*>(base)) {}
 
   /// Returns the place of the next `count` objects, aligned to `alignment`; null if the base is
@@ -248,9 +253,10 @@ class memory_layout {
   /// Returns the next `bytes` bytes, as the scratch memory of a part of the run.
   memory_ref take_scratch(std::size_t bytes) { return {take<std::byte>(bytes), bytes}; }
 
+  /// Returns the size in bytes.
   [[nodiscard]] __host__ __device__ std::size_t size() const { return size_; }
 
-  static constexpr std::size_t alignment = memory_ref::alignment;
+  static constexpr std::size_t alignment = memory_ref::alignment;  ///< of each object, in bytes
 
  private:
   std::byte* base_;
@@ -308,6 +314,7 @@ class scratch_space {
     }
   }
 
+  /// Returns the memory.
   [[nodiscard]] void* data() const {
     if (given_ != nullptr) return given_;
     return of_resource_ != nullptr ? of_resource_.get() : own_.data();
@@ -340,9 +347,9 @@ struct run_memory {
         layout(scratch.data()),
         parts(layout, sizes...) {}
 
-  scratch_space scratch;
-  memory_layout layout;
-  Parts parts;
+  scratch_space scratch;  ///< the memory of all parts
+  memory_layout layout;   ///< its division
+  Parts parts;            ///< the objects in it
 };
 
 }  // namespace ramify::inline RAMIFY_BUILD

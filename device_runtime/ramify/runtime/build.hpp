@@ -59,13 +59,13 @@
 #endif
 #endif
 #else
-#define RAMIFY_ON_CUDA 0
-#define RAMIFY_DEVICE_LAUNCH 1
+#define RAMIFY_ON_CUDA 0        ///< whether nvcc compiles the source
+#define RAMIFY_DEVICE_LAUNCH 1  ///< whether kernels may launch grids
 #undef RAMIFY_TRACE
-#define RAMIFY_TRACE 1
+#define RAMIFY_TRACE 1  ///< whether kernels can record when they run
 #undef RAMIFY_CHECK
-#define RAMIFY_CHECK 0
-#define RAMIFY_BUILD on_cpu
+#define RAMIFY_CHECK 0       ///< whether kernels on a GPU check the rules at each launch
+#define RAMIFY_BUILD on_cpu  ///< the inline namespace of the build
 #endif
 
 // In device code for a GPU, RAMIFY_UNROLL unrolls the next loop fully, RAMIFY_UNROLL_TWO unrolls
@@ -76,16 +76,16 @@
 #define RAMIFY_UNROLL_TWO _Pragma("unroll 2")
 #define RAMIFY_NO_UNROLL _Pragma("unroll 1")
 #else
-#define RAMIFY_UNROLL
-#define RAMIFY_UNROLL_TWO
-#define RAMIFY_NO_UNROLL
+#define RAMIFY_UNROLL      ///< unrolls the next loop fully in device code for a GPU
+#define RAMIFY_UNROLL_TWO  ///< unrolls the next loop by a factor of two in device code for a GPU
+#define RAMIFY_NO_UNROLL   ///< keeps the next loop in device code for a GPU
 #endif
 
 // RAMIFY_INLINE_ON_CUDA precedes the definition of a host function that libramify_runtime has for
 // the CPU executor. A program that nvcc compiles has its own copy, because its kernels are its own,
 // too.
 #if RAMIFY_ON_CUDA
-#define RAMIFY_INLINE_ON_CUDA inline
+#define RAMIFY_INLINE_ON_CUDA inline  ///< `inline`, if nvcc compiles the source
 #else
 #define RAMIFY_INLINE_ON_CUDA
 #endif
@@ -93,7 +93,7 @@
 // RAMIFY_UNROLL_EVERYWHERE also unrolls the next loop on the CPU executor, if it has at most 80
 // iterations. This saves time if a short body has branches on the loop's index.
 #if RAMIFY_ON_CUDA
-#define RAMIFY_UNROLL_EVERYWHERE RAMIFY_UNROLL
+#define RAMIFY_UNROLL_EVERYWHERE RAMIFY_UNROLL  ///< unrolls the next loop in every build
 #elif defined(__clang__)
 #define RAMIFY_UNROLL_EVERYWHERE _Pragma("clang loop unroll(full)")
 #else
@@ -107,8 +107,8 @@
   _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wsign-conversion\"")
 #define RAMIFY_INT_ARRAY_BOUNDS_END _Pragma("GCC diagnostic pop")
 #else
-#define RAMIFY_INT_ARRAY_BOUNDS_BEGIN
-#define RAMIFY_INT_ARRAY_BOUNDS_END
+#define RAMIFY_INT_ARRAY_BOUNDS_BEGIN  ///< begins a part without -Wsign-conversion of GCC
+#define RAMIFY_INT_ARRAY_BOUNDS_END    ///< ends such a part
 #endif
 
 #if !RAMIFY_ON_CUDA && defined(__CUDA_RUNTIME_API_H__)

@@ -24,9 +24,11 @@ namespace ramify::inline RAMIFY_BUILD {
 
 #if RAMIFY_ON_CUDA
 
+/// A reduction over the threads of a block, with the members of cub::BlockReduce.
 template <class T, int threads>
 using block_reduce = cub::BlockReduce<T, threads>;
 
+/// A merge sort over the threads of a block, with the members of cub::BlockMergeSort.
 template <class Key, int threads, int items, class Value = no_value>
 using block_merge_sort =
     cub::BlockMergeSort<Key, threads, items,

@@ -14,6 +14,7 @@ namespace ramify {
 /// A CUDA call failed.
 class cuda_error : public std::runtime_error {
  public:
+  /// Makes the error of a cudaError_t.
   cuda_error(int code, const std::string& what) : std::runtime_error(what), code_(code) {}
   /// Returns the cudaError_t as a number.
   [[nodiscard]] int code() const { return code_; }
@@ -25,6 +26,7 @@ class cuda_error : public std::runtime_error {
 /// A launch from the device failed. This is the first failure of the run; there may be others.
 class device_launch_error : public cuda_error {
  public:
+  /// Makes the error of the first failed launch of a run.
   device_launch_error(int code, std::string kernel, unsigned depth, const std::string& what)
       : cuda_error(code, what), kernel_(std::move(kernel)), depth_(depth) {}
 

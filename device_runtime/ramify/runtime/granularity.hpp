@@ -23,7 +23,7 @@ enum class granularity {
 /// Source: Olabi, Gómez-Luna, Mutlu, Hwu and El Hajj, "A Compiler Framework for Optimizing Dynamic
 /// Parallelism on GPUs", CGO 2022.
 struct launch_granularity {
-  granularity grain = granularity::per_task;
+  granularity grain = granularity::per_task;  ///< which tasks share a grid
   /// Tasks below this size are not spawned: they run in the block that created them. The algorithm
   /// defines the unit. 1 spawns every task. 0 selects the algorithm's own threshold, if it has one.
   unsigned threshold = 0;
@@ -31,6 +31,7 @@ struct launch_granularity {
   unsigned coarsening = 1;
 };
 
+/// Returns the name of the granularity.
 [[nodiscard]] constexpr std::string_view to_string(granularity g) {
   return choice_name(g, {"per_task", "per_block", "per_grid"});
 }

@@ -56,6 +56,7 @@ class loop_condition {
   }
 
 #if RAMIFY_ON_CUDA
+  /// Refers to the condition of a WHILE node.
   explicit loop_condition(cudaGraphConditionalHandle handle) : handle_(handle), in_graph_(true) {}
 
  private:

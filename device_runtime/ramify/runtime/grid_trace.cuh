@@ -201,14 +201,18 @@ class traced {
 /// The empty ticket of a build without traces.
 class trace_ticket {
  public:
+  /// Returns false: this build records no traces.
   [[nodiscard]] __host__ __device__ bool is_on() const { return false; }
+  /// Returns an empty ticket.
   [[nodiscard]] __host__ __device__ trace_ticket for_child(const detail::launch_facts&,
                                                            cudaStream_t) const {
     return {};
   }
 };
+/// Records nothing in kernels that are compiled without traces.
 class traced {
  public:
+  /// Does nothing.
   __device__ traced(const trace_ticket&, const char*) {}
 };
 

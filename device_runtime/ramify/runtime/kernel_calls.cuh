@@ -53,7 +53,7 @@ struct continued_environment;
 /// arena.
 template <class Plans>
 struct kernel_environment {
-  using plans_type = Plans;
+  using plans_type = Plans;  ///< the plans of the call
 
   detail::call_state* calls = nullptr;  ///< in device memory
   const Plans* plans = nullptr;         ///< in device memory
@@ -94,18 +94,22 @@ struct kernel_environment {
 /// A kernel_environment with a continuation: the result of kernel_environment::then().
 template <class Plans, class... Parameters>
 struct continued_environment : kernel_environment<Plans> {
-  detail::continuation<Parameters...> next;
+  detail::continuation<Parameters...> next;  ///< the launch that follows the call
 
   /// A call has one continuation.
   template <class... Arguments>
   void then(Arguments&&...) const = delete;
 
+  /// Returns the environment of a call that is refused instead of kept; see
+  /// kernel_environment::or_refuse().
   [[nodiscard]] __device__ continued_environment or_refuse() const {
     continued_environment refusing = *this;
     refusing.refuses = true;
     return refusing;
   }
 
+  /// Writes the continuation of a call to a record. Returns false if no record is free, or if the
+  /// continuation cannot be kept. `plan` is the number of the call's plan.
   [[nodiscard]] __device__ __forceinline__ bool keep_continuation(unsigned& record,
                                                                   unsigned plan) const {
     record = detail::call_state::none;

@@ -41,9 +41,9 @@ enum class stream_serialization {
 
 /// The shape of a grid: blocks, threads per block, bytes of dynamic shared memory per block.
 struct launch_shape {
-  dim3 grid;
-  dim3 block;
-  std::size_t dynamic_shared;
+  dim3 grid;                   ///< blocks
+  dim3 block;                  ///< threads of a block
+  std::size_t dynamic_shared;  ///< bytes of a block
   /// For launches from the host. A launch from a kernel ignores it.
   stream_serialization serialization = stream_serialization::full;
 #if RAMIFY_CHECK
@@ -56,6 +56,7 @@ struct launch_shape {
         dynamic_shared(shared_bytes),
         written_at{function, line_number} {}
 #elif RAMIFY_ON_CUDA
+  /// Stores the shape. `shared_bytes` are the bytes of dynamic shared memory of a block.
   __host__ __device__ launch_shape(dim3 blocks, dim3 threads, std::size_t shared_bytes = 0)
       : grid(blocks), block(threads), dynamic_shared(shared_bytes) {}
 #else
@@ -104,6 +105,7 @@ class [[nodiscard("a launch can fail; check its status")]] launch_status {
   detail::launch_site written_at_;
   mutable bool inspected_ = false;
 #elif RAMIFY_ON_CUDA
+  /// Makes the status of a launch of this shape.
   __host__ __device__ launch_status(cudaError_t code, const launch_shape&) : code_(code) {}
 
  private:

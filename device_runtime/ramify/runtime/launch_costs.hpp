@@ -29,14 +29,14 @@ struct launch_costs {
 };
 
 // A named type: written out in launch_cost_field, nvcc's output for it causes a compiler warning.
-using launch_cost_value = double launch_costs::*;
+using launch_cost_value = double launch_costs::*;  ///< A member of launch_costs.
 
 /// A field of launch_costs: its name in files, and its description.
 struct launch_cost_field {
-  std::string_view name;
-  std::string_view description;
-  launch_cost_value value;
-  bool can_be_missing;  ///< the value may be 0
+  std::string_view name;         ///< as in the file of launch costs
+  std::string_view description;  ///< for a reader
+  launch_cost_value value;       ///< the member
+  bool can_be_missing;           ///< the value may be 0
 };
 
 /// The fields of launch_costs in the order of files.

@@ -32,6 +32,7 @@ enum class launch_stream : std::uint8_t {
   tail,             ///< the tail stream: after the launching grid and all its other children
 };
 
+/// Returns the name of the kind of stream.
 [[nodiscard]] constexpr std::string_view to_string(launch_stream s) {
   return choice_name(s, {"host", "NULL", "named", "fire-and-forget", "tail"});
 }
@@ -41,15 +42,16 @@ enum class launch_stream : std::uint8_t {
 /// Times are in nanoseconds since the first grid began. Under a reproducible schedule of the CPU
 /// executor they are steps of the schedule.
 struct traced_grid {
+  /// The parent of a grid that the host launched.
   static constexpr std::size_t no_grid = std::numeric_limits<std::size_t>::max();
 
   std::size_t parent = no_grid;  ///< index of the launching grid; no_grid: launched by the host
   std::string kernel;            ///< name of the kernel
   std::uint32_t depth = 0;       ///< depth in the launch tree; 0 for a grid that the host launched
-  std::array<std::uint32_t, 3> blocks{};   ///< grid dimensions
-  std::array<std::uint32_t, 3> threads{};  ///< block dimensions
-  std::uint32_t dynamic_shared = 0;        ///< bytes per block
-  launch_stream stream = launch_stream::host;
+  std::array<std::uint32_t, 3> blocks{};       ///< grid dimensions
+  std::array<std::uint32_t, 3> threads{};      ///< block dimensions
+  std::uint32_t dynamic_shared = 0;            ///< bytes per block
+  launch_stream stream = launch_stream::host;  ///< the kind of stream that it was launched into
   /// The linear index (x first) of the launching block; 0 for a grid that the host launched.
   std::uint32_t parent_block = 0;
   /// When the kernel launched it; equal to `begin` for a grid that the host launched.
@@ -74,12 +76,12 @@ struct launch_trace {
   /// bytes of device memory. Set it before the run.
   std::size_t capacity = 1 << 16;
 
-  std::vector<traced_grid> grids;
+  std::vector<traced_grid> grids;  ///< in the order in which they began
   std::uint64_t lost = 0;  ///< number of grids that exceeded the capacity and are missing here
-  backend ran_on = backend::automatic;
-  route taken = route::automatic;  ///< the route of the last run
-  bool counts_steps = false;       ///< times are steps of a schedule, not nanoseconds
-  std::uint64_t origin = 0;        ///< the device clock when grids[0] began
+  backend ran_on = backend::automatic;  ///< the backend of the run
+  route taken = route::automatic;       ///< the route of the last run
+  bool counts_steps = false;            ///< times are steps of a schedule, not nanoseconds
+  std::uint64_t origin = 0;             ///< the device clock when grids[0] began
 
   /// Returns the number of runs of all grids. It equals the number of grids in the report of the
   /// run.

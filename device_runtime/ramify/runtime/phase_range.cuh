@@ -20,8 +20,8 @@
 #if RAMIFY_ON_CUDA
 extern "C" {
 // Null pointers, unless a source of the program defines them.
-[[gnu::weak]] void ramify_begin_range(const char* name);
-[[gnu::weak]] void ramify_end_range();
+[[gnu::weak]] void ramify_begin_range(const char* name);  ///< begins a range of NVTX
+[[gnu::weak]] void ramify_end_range();                    ///< ends the range
 }
 #endif
 
@@ -31,6 +31,7 @@ namespace ramify::inline RAMIFY_BUILD {
 class [[nodiscard]] phase_range {
  public:
 #if RAMIFY_ON_CUDA
+  /// Begins the range. The text must exist until the range ends.
   explicit phase_range(const char* name) {
     if (ramify_begin_range != nullptr) ramify_begin_range(name);
   }

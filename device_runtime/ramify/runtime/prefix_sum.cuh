@@ -38,6 +38,7 @@ class warp_scan {
  public:
   struct TempStorage {};
 
+  /// Needs no storage.
   __device__ explicit warp_scan(TempStorage& /*storage*/) {}
 
   /// Computes the exclusive prefix sum over the lanes, and the sum of all.
@@ -59,10 +60,12 @@ class block_scan {
   static constexpr unsigned warps = threads / 32;
 
  public:
+  /// Shared memory of the block.
   struct TempStorage {
-    T of_warp[warps];
+    T of_warp[warps];  ///< totals of the warps
   };
 
+  /// Uses this storage.
   __device__ explicit block_scan(TempStorage& storage) : storage_(storage) {}
 
   /// Computes the exclusive prefix sum over the threads, and the sum of all.

@@ -186,7 +186,7 @@ namespace ramify::inline RAMIFY_BUILD {
 
 /// The state of a recursion, for later kernels in its stream.
 struct recursion_state {
-  const detail::list_heads* heads = nullptr;
+  const detail::list_heads* heads = nullptr;  ///< the lists of tasks; null: none
 
   /// Returns false if tasks wait, which recursion::finish() will launch.
   [[nodiscard]] __device__ bool is_complete() const {

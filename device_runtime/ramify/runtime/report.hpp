@@ -64,18 +64,23 @@ template <class Choice>
   return i < names.size() ? names.begin()[i] : "?";
 }
 
+/// Returns the name of the backend.
 [[nodiscard]] constexpr std::string_view to_string(backend b) {
   return choice_name(b, {"automatic", "cuda", "cpu"});
 }
+/// Returns the name of the route.
 [[nodiscard]] constexpr std::string_view to_string(route r) {
   return choice_name(r, {"automatic", "device", "flat"});
 }
+/// Returns the name of the kind of loop.
 [[nodiscard]] constexpr std::string_view to_string(flat_loop l) {
   return choice_name(l, {"automatic", "graph", "host"});
 }
+/// Returns the name of the completion.
 [[nodiscard]] constexpr std::string_view to_string(completion c) {
   return choice_name(c, {"in_stream", "by_get", "by_get_at_once"});
 }
+/// Returns the name of the kind of streams.
 [[nodiscard]] constexpr std::string_view to_string(child_streams s) {
   return choice_name(s, {"fire_and_forget", "named"});
 }
@@ -138,6 +143,7 @@ struct run_times {
   double copy_out_ms = 0;  ///< copies of the results to the caller's arrays, by the device clock
   double total_ms = 0;     ///< the whole call after the choice of its backend, by the host clock
 
+  /// Adds the times of another call.
   run_times& operator+=(const run_times& more) {
     copy_in_ms += more.copy_in_ms;
     work_ms += more.work_ms;
@@ -149,10 +155,10 @@ struct run_times {
 
 /// The report of a run.
 struct run_report : run_times {
-  backend ran_on = backend::automatic;
-  std::string backend_reason;  ///< the reason for the backend
-  route taken = route::automatic;
-  std::string route_reason;  ///< the reason for the route
+  backend ran_on = backend::automatic;  ///< where the kernels ran
+  std::string backend_reason;           ///< the reason for the backend
+  route taken = route::automatic;       ///< the route that the run took
+  std::string route_reason;             ///< the reason for the route
   /// What launched the iterations of the flat route, if any, or the rounds that kernels left.
   flat_loop looped_by = flat_loop::automatic;
   std::string flat_loop_reason;            ///< the reason for it; empty if there was no choice

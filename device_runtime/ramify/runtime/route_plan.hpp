@@ -18,29 +18,29 @@ namespace ramify {
 
 /// A route and the reason for it.
 struct route_choice {
-  route taken;
-  std::string reason;
+  route taken;         ///< the route
+  std::string reason;  ///< why it was chosen
 };
 
 /// The numbers of launches of a route that follow one another. They are averages if they depend on
 /// the data. Launches that both routes make may be left out.
 struct route_plan {
-  double host_launches = 0;
-  double host_round_trips = 0;
-  double device_launches = 0;  ///< by one thread, without the launches that begin a level
-  double nested_levels = 0;
-  double named_levels = 0;
-  double tail_launches = 0;
-  double graph_iterations = 0;
-  double graph_loops = 0;  ///< graph loops that are constructed
-  double extra_us = 0;     ///< measured extra time of this route's grids, in microseconds
+  double host_launches = 0;     ///< grids that the host launches
+  double host_round_trips = 0;  ///< waits of the host for a result of the device
+  double device_launches = 0;   ///< by one thread, without the launches that begin a level
+  double nested_levels = 0;     ///< levels of fire-and-forget grids
+  double named_levels = 0;      ///< levels of grids in named streams
+  double tail_launches = 0;     ///< launches that follow a whole grid
+  double graph_iterations = 0;  ///< iterations of graph loops
+  double graph_loops = 0;       ///< graph loops that are constructed
+  double extra_us = 0;          ///< measured extra time of this route's grids, in microseconds
 };
 
 /// The plans of a run, and the route to take if the launch costs are not known.
 struct route_plans {
-  route_plan flat;
-  route_plan device;
-  route unmeasured;
+  route_plan flat;    ///< of the flat route
+  route_plan device;  ///< of the device route
+  route unmeasured;   ///< for unknown launch costs
 };
 
 /// Returns the plan of a nested recursion with `levels` levels that launches children into

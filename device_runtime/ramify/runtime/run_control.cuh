@@ -94,7 +94,8 @@ class run_control {
     needs_completion_ = setup.needs_completion();
   }
 
-  [[nodiscard]] cudaStream_t stream() const { return stream_; }
+  [[nodiscard]] cudaStream_t stream() const { return stream_; }  ///< Returns the stream of the run.
+  /// Returns the status, which is in device memory.
   [[nodiscard]] run_status* status() const { return &memory_->status; }
   /// Returns the launch slots of the run. A flat run has none.
   [[nodiscard]] launch_slots slots() const { return lease_.slots(); }
@@ -109,6 +110,7 @@ class run_control {
   }
   /// Returns whether the first grid of the run must call chain_link::clear_status().
   [[nodiscard]] bool first_grid_clears() const { return first_grid_clears_; }
+  /// Returns whether kernels launch the grids.
   [[nodiscard]] bool on_device_route() const { return report_.taken == route::device; }
   /// Returns whether the run's chains end with grids in the stream that launch what is left.
   [[nodiscard]] bool needs_completion() const { return needs_completion_; }

@@ -52,8 +52,8 @@ struct recursion_options {
   unsigned threads = 32;        ///< of each block, in [1, 1024]
   unsigned root_blocks = 1;     ///< of the grid over the root task, at least 1
   unsigned dynamic_shared = 0;  ///< bytes of dynamic shared memory of each block
-  child_streams streams = child_streams::fire_and_forget;
-  launch_granularity launches{};
+  child_streams streams = child_streams::fire_and_forget;  ///< of the child grids
+  launch_granularity launches{};                           ///< which tasks share a child grid
 };
 
 /// Checks every field but `dynamic_shared`, whose maximum the device has.
@@ -200,6 +200,7 @@ detail::run_if<detail::context_types<Context>, async_run<run_report>> run_recurs
     return std::make_unique<detail::recursion_run<Context>>(setup, root, context, options);
   }
 }
+/// Overload with the default options.
 template <class Context>
 detail::run_if<detail::context_types<Context>, async_run<run_report>> run_recursion_async(
     const detail::task_of_context<Context>& root, const Context& context,
@@ -219,6 +220,7 @@ run_report run_recursion(const detail::task_of_context<Context>& root, const Con
     return run_recursion_async(root, context, options, detail::waiting(env)).get();
   }
 }
+/// Overload with the default options.
 template <class Context>
 run_report run_recursion(const detail::task_of_context<Context>& root, const Context& context,
                          const environment& env = {}) {

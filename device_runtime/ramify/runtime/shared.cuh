@@ -24,11 +24,11 @@ __device__ T& dynamic_shared() {
 #endif
 }
 
-// device_malloc() is malloc() in a kernel. It returns null if the heap (cudaLimitMallocHeapSize,
-// launch_limits) is used up. The memory outlives the grid. Any later kernel may free it with
-// device_free(), which allows null.
 #if RAMIFY_ON_CUDA
+/// malloc() in a kernel. Returns null if the heap (cudaLimitMallocHeapSize, launch_limits) is used
+/// up. The memory outlives the grid. Any later kernel may free it with device_free().
 __device__ inline void* device_malloc(std::size_t bytes) { return malloc(bytes); }
+/// Frees memory of device_malloc(). Null is allowed.
 __device__ inline void device_free(void* memory) { free(memory); }
 #else
 inline void* device_malloc(std::size_t bytes) { return cpu::heap_allocate(bytes); }
@@ -39,10 +39,12 @@ inline void device_free(void* memory) { cpu::heap_free(memory); }
 /// variables, which T need not have.
 template <class T, std::size_t n>
 struct uninitialized_array {
-  alignas(T) unsigned char bytes[sizeof(T) * n];
+  alignas(T) unsigned char bytes[sizeof(T) * n];  ///< the memory
 
+  /// Returns the first object.
   __host__ __device__ T* data() { return reinterpret_cast<T*>(bytes); }
-  __host__ __device__ T& operator[](std::size_t i) { return data()[i]; }
+  __host__ __device__ T& operator[](std::size_t i) { return data()[i]; }  ///< Returns object i.
+  /// Returns object i.
   __host__ __device__ const T& operator[](std::size_t i) const {
     return reinterpret_cast<const T*>(bytes)[i];
   }

@@ -63,6 +63,7 @@ struct launch_slots {
     return true;
   }
 
+  /// Returns `count` slots to the quota.
   __device__ void release(unsigned count = 1) const { atomicSub(in_use, count); }
 };
 

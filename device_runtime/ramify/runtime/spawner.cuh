@@ -23,8 +23,8 @@ namespace ramify::inline RAMIFY_BUILD {
 
 /// The part of a task list that changes while kernels run.
 struct list_head {
-  unsigned long long count_and_blocks;
-  unsigned ended;
+  unsigned long long count_and_blocks;  ///< as in task_list
+  unsigned ended;                       ///< as in task_list
 };
 
 /// Memory for the lists that blocks gather, in chunks of one size.
@@ -34,14 +34,14 @@ struct list_head {
 /// running or pending grid still reads. A task that finds no chunk waits in `next`.
 template <class Task>
 struct chunk_pool {
-  Task* tasks = nullptr;
-  unsigned* first_block = nullptr;
-  list_head* heads = nullptr;
-  unsigned* taken = nullptr;  ///< chunks that blocks have taken
-  unsigned chunk_size = 0;    ///< in tasks
-  unsigned chunks = 0;
+  Task* tasks = nullptr;            ///< of all chunks
+  unsigned* first_block = nullptr;  ///< of the tasks of all chunks
+  list_head* heads = nullptr;       ///< one for each chunk
+  unsigned* taken = nullptr;        ///< chunks that blocks have taken
+  unsigned chunk_size = 0;          ///< in tasks
+  unsigned chunks = 0;              ///< number of chunks
 
-  static constexpr unsigned none = ~0u;
+  static constexpr unsigned none = ~0u;  ///< the index of no chunk
 
   /// Returns the index of an empty chunk, or none. One thread calls it.
   [[nodiscard]] __device__ unsigned take() const {
@@ -52,6 +52,7 @@ struct chunk_pool {
     return i;
   }
 
+  /// Returns the list in chunk i.
   [[nodiscard]] __device__ task_list<Task> list(unsigned i) const {
     const std::size_t first = std::size_t{i} * chunk_size;
     return {tasks + first, first_block + first, &heads[i].count_and_blocks, chunk_size,
@@ -72,16 +73,17 @@ struct chunk_pool {
 /// passes it to the kernel.
 template <class Task, bool can_launch = true>
 struct spawner : detail::chain_link {
+  /// The type of a kernel that spawns tasks.
   template <class Context>
   using task_kernel = void (*)(task_source<Task>, spawner, Context);
 
-  task_list<Task> next;
-  unsigned threads;         ///< of a block, for the children as for their parent
-  unsigned dynamic_shared;  ///< bytes of a block, for the children as for their parent
-  child_streams streams;    ///< the kind of stream that children are launched into
-  launch_granularity launches;
-  chunk_pool<Task> pool;
-  unsigned depth = 0;                          ///< of this grid
+  task_list<Task> next;         ///< tasks that found no launch slot
+  unsigned threads;             ///< of a block, for the children as for their parent
+  unsigned dynamic_shared;      ///< bytes of a block, for the children as for their parent
+  child_streams streams;        ///< the kind of stream that children are launched into
+  launch_granularity launches;  ///< which tasks share a child grid
+  chunk_pool<Task> pool;        ///< chunks for the lists of blocks
+  unsigned depth = 0;           ///< of this grid
   unsigned gathered = chunk_pool<Task>::none;  ///< this block's chunk; thread 0 alone reads it
   unsigned ended_here = 0;  ///< tasks that ended in this block; thread 0 alone reads it
 

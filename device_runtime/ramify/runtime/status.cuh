@@ -12,18 +12,18 @@ namespace ramify::inline RAMIFY_BUILD {
 
 /// The status of a run, in device memory. It starts as zeros, and the host reads it at the end.
 struct run_status {
-  static constexpr int name_capacity = 60;
-  static constexpr unsigned not_launched = ~0u;
+  static constexpr int name_capacity = 60;       ///< of a kernel, in bytes, with the final zero
+  static constexpr unsigned not_launched = ~0u;  ///< depth of a kernel that was not launched
 
   int error;             ///< the first error code of a launch by a kernel, or 0
   unsigned error_depth;  ///< depth of the grid that launched; not_launched: see record_error()
   unsigned error_call;   ///< of a call from a kernel: the number of its plan plus 1, or 0
-  char error_kernel[name_capacity];
-  unsigned deepest;                ///< maximum level of the grids and tasks
-  unsigned peak_slots;             ///< maximum number of launch slots in use, by all runs
-  unsigned long long child_grids;  ///< grids that kernels launched
-  unsigned long long spilled;      ///< tasks that got no launch slot
-  unsigned long long dropped;      ///< tasks that did not fit in a list; the host throws if any
+  char error_kernel[name_capacity];  ///< its kernel
+  unsigned deepest;                  ///< maximum level of the grids and tasks
+  unsigned peak_slots;               ///< maximum number of launch slots in use, by all runs
+  unsigned long long child_grids;    ///< grids that kernels launched
+  unsigned long long spilled;        ///< tasks that got no launch slot
+  unsigned long long dropped;        ///< tasks that did not fit in a list; the host throws if any
 
   /// Stores the error if it is the first one. `kernel` is the launching kernel's __func__ or, if
   /// `depth` is not_launched, the name of the kernel that could not be launched.

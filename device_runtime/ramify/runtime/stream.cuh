@@ -41,6 +41,7 @@ __device__ inline cudaStream_t tail_launch() { return cudaStreamTailLaunch; }
 /// -rdc=true it creates no stream.
 class device_stream {
  public:
+  /// Creates a stream of this kind for launches of the calling block.
   __device__ explicit device_stream([[maybe_unused]] child_streams kind = child_streams::named) {
 #if RAMIFY_DEVICE_LAUNCH
     if (kind == child_streams::fire_and_forget) {
@@ -144,7 +145,7 @@ class host_stream {
     return made;
   }
 
-  [[nodiscard]] cudaStream_t get() const { return stream_.get(); }
+  [[nodiscard]] cudaStream_t get() const { return stream_.get(); }  ///< Returns the stream.
   /// Waits for all work in the stream. \throws cuda_error
   void synchronize() const { check(cudaStreamSynchronize(get()), "waiting for a stream"); }
 

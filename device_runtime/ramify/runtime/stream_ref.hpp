@@ -35,9 +35,13 @@ namespace ramify {
 class stream_ref {
  public:
   constexpr stream_ref() = default;
+  /// Refers to the legacy default stream.
   constexpr stream_ref(std::nullptr_t) {}
+  /// Refers to a stream of CUDA.
   constexpr stream_ref(CUstream_st* stream) : handle_(stream), is_cuda_(stream != nullptr) {}
+  /// Refers to a stream of the CPU executor.
   constexpr stream_ref(cpu::builtins::stream_handle* stream) : handle_(stream) {}
+  /// Refers to the stream that get() of an object returns.
   template <detail::runtime::has_stream Stream>
   constexpr stream_ref(const Stream& stream) : stream_ref(stream.get()) {}
 

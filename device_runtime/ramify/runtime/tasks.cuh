@@ -16,14 +16,14 @@ namespace ramify::inline RAMIFY_BUILD {
 ///     member 4 belongs to C, with rank 1
 template <class Task>
 struct task_list {
-  Task* tasks = nullptr;
-  unsigned* first_block = nullptr;
+  Task* tasks = nullptr;            ///< the tasks that were appended
+  unsigned* first_block = nullptr;  ///< of each task: the number of members of the tasks before it
   unsigned long long* count_and_blocks = nullptr;  ///< tasks << 32 | blocks
   unsigned capacity = 0;                           ///< in tasks
   /// The number of tasks that have ended, plus `begun` while a grid works on the list; else 0.
   unsigned* ended = nullptr;
 
-  static constexpr unsigned begun = 1u << 31;
+  static constexpr unsigned begun = 1u << 31;  ///< flag in `ended`: a grid works on the list
 
   /// Appends a task and returns true, or returns false if the list is full. Any thread may call it.
   __device__ bool push(const Task& task, unsigned blocks) const {
@@ -48,14 +48,17 @@ struct task_list {
                        static_cast<unsigned>(before) + rank);
   }
 
+  /// Returns the number of tasks.
   __device__ unsigned size() const { return static_cast<unsigned>(*count_and_blocks >> 32); }
+  /// Returns the number of members of all tasks.
   __device__ unsigned blocks() const { return static_cast<unsigned>(*count_and_blocks); }
 
   /// The values of size() and blocks() at one moment, while other threads may append.
   struct counts {
-    unsigned size;
-    unsigned blocks;
+    unsigned size;    ///< number of tasks
+    unsigned blocks;  ///< members of all tasks
   };
+  /// Reads both counts with one atomic operation.
   __device__ counts load_counts() const {
     const unsigned long long both = atomicAdd(count_and_blocks, 0ull);
     return {static_cast<unsigned>(both >> 32), static_cast<unsigned>(both)};
@@ -89,7 +92,7 @@ struct task_list {
 /// A member of a task: one block's part of the work.
 template <class Task>
 struct task_member {
-  Task task;
+  Task task;      ///< the task to which the member belongs
   unsigned rank;  ///< of this block among the members of the task
 };
 
@@ -119,9 +122,9 @@ __device__ inline bool last_to_arrive(unsigned& counter, unsigned blocks) {
 /// the grid may be coarsened, and its size may be set before the list is complete.
 template <class Task>
 struct task_source {
-  Task single{};
-  task_list<Task> list{};
-  bool from_list = false;
+  Task single{};           ///< the task, if not from_list
+  task_list<Task> list{};  ///< the tasks, if from_list
+  bool from_list = false;  ///< whether the grid runs over a list
 
   struct end_of_members {};
 
@@ -130,6 +133,7 @@ struct task_source {
   /// last member the threads synchronize once more.
   class iterator {
    public:
+    /// Finds the first member of this block. Every thread of the block must call it.
     __device__ explicit iterator(const task_source& source)
         : list_(source.list), member_{source.single, blockIdx.x} {
       if (!source.from_list) return;
@@ -150,8 +154,11 @@ struct task_source {
       }
       __syncthreads();
     }
+    /// Returns whether members are left.
     __device__ bool operator!=(end_of_members) const { return number_ < end_; }
+    /// Returns the current member.
     __device__ const task_member<Task>& operator*() const { return member_; }
+    /// Goes to the next member. Every thread of the block must call it.
     __device__ iterator& operator++() {
       ++number_;
       if (number_ < end_) {
@@ -175,8 +182,9 @@ struct task_source {
 
   /// Returns the members of this block, for a range-based for loop.
   [[nodiscard]] __device__ const task_source& members() const { return *this; }
+  /// Returns the first member of this block.
   [[nodiscard]] __device__ iterator begin() const { return iterator(*this); }
-  [[nodiscard]] __device__ end_of_members end() const { return {}; }
+  [[nodiscard]] __device__ end_of_members end() const { return {}; }  ///< Returns the end.
 };
 
 }  // namespace ramify::inline RAMIFY_BUILD

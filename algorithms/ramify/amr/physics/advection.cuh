@@ -24,12 +24,12 @@ namespace ramify::inline RAMIFY_BUILD {
 template <class Real, int dim, class Velocity>
 struct advection {
   static_assert(1 <= dim && dim <= 3);
-  using real = Real;
-  static constexpr int dimensions = dim;
-  static constexpr int variables = 1;
-  using values = state<Real, variables>;
+  using real = Real;                      ///< the number type
+  static constexpr int dimensions = dim;  ///< dimensions of space
+  static constexpr int variables = 1;     ///< values of a cell
+  using values = state<Real, variables>;  ///< the values of a cell
 
-  Velocity velocity;
+  Velocity velocity;  ///< the functor of the velocity
 
   /// Returns the name of the conserved value.
   static constexpr const char* field_name(int /*which*/) { return "concentration"; }
@@ -83,8 +83,9 @@ struct advection {
 /// The same velocity at all places and times.
 template <class Real, int dim>
 struct uniform_velocity {
-  Real velocity[dim];
+  Real velocity[dim];  ///< along each axis
 
+  /// Returns the velocity along `axis`.
   [[nodiscard]] __host__ __device__ Real operator()(const Real (&/*where*/)[dim], Real /*time*/,
                                                     int axis) const {
     return velocity[axis];
@@ -109,6 +110,7 @@ struct reversing_vortex {
   static_assert(dim == 2 || dim == 3);
   Real period = dim == 2 ? Real(8) : Real(3);  ///< > 0
 
+  /// Returns the velocity along `axis` at this place and time.
   [[nodiscard]] __host__ __device__ Real operator()(const Real (&where)[dim], Real time,
                                                     int axis) const {
     constexpr Real pi = std::numbers::pi_v<Real>;

@@ -29,10 +29,10 @@ namespace ramify::inline RAMIFY_BUILD {
 /// that share a corner, of one level or of several, have the same bits there.
 template <class Real, int dim>
 struct initial_cell {
-  Real center[dim];
+  Real center[dim];   ///< of the cell
   Real spacing[dim];  ///< lengths of the edges
-  double lower[dim];
-  double upper[dim];
+  double lower[dim];  ///< the lower corner
+  double upper[dim];  ///< the upper corner
 };
 
 }  // namespace ramify::inline RAMIFY_BUILD

@@ -26,9 +26,9 @@ namespace ramify::inline RAMIFY_BUILD {
 /// The values or samples of a cell and of its neighbors along each axis.
 template <class Values, int dim>
 struct cell_stencil {
-  Values here;
-  Values left[dim];
-  Values right[dim];
+  Values here;        ///< of the cell
+  Values left[dim];   ///< of the lower neighbor along each axis
+  Values right[dim];  ///< of the upper neighbor along each axis
 };
 
 }  // namespace ramify::inline RAMIFY_BUILD
@@ -80,16 +80,18 @@ namespace ramify::inline RAMIFY_BUILD {
 /// values in the flow: below a large floor no block is refined.
 template <class Physics>
 struct gradient_criterion {
-  using real = typename Physics::real;
-  using sample_type = real;
-  static constexpr int dim = Physics::dimensions;
+  using real = typename Physics::real;             ///< the number type
+  using sample_type = real;                        ///< what the criterion reads of each cell
+  static constexpr int dim = Physics::dimensions;  ///< dimensions of space
 
-  int variable = 0;  ///< index of a primitive value
-  real floor = real(1e-10);
+  int variable = 0;          ///< index of a primitive value
+  real floor = real(1e-10);  ///< suppresses noise around zero; in the unit of the variable
 
+  /// Returns the sample of a cell.
   [[nodiscard]] __device__ sample_type sample(const typename Physics::values& primitive) const {
     return detail::amr::entry_of(primitive, variable);
   }
+  /// Returns the indicator of a cell, from samples.
   __device__ real operator()(const cell_stencil<real, dim>& u, const block_place<dim>&,
                              const real (&)[dim]) const {
     real largest = 0;
@@ -99,6 +101,7 @@ struct gradient_criterion {
     }
     return largest / (detail::amr::times(real(2), std::fabs(u.here)) + floor);
   }
+  /// Returns the indicator of a cell, from all values.
   __device__ real operator()(const cell_stencil<typename Physics::values, dim>& u,
                              const block_place<dim>& place, const real (&where)[dim]) const {
     return (*this)(detail::amr::sample_stencil(*this, u), place, where);
@@ -117,16 +120,18 @@ struct gradient_criterion {
 /// are left out.
 template <class Physics>
 struct loehner_criterion {
-  using real = typename Physics::real;
-  using sample_type = real;
-  static constexpr int dim = Physics::dimensions;
+  using real = typename Physics::real;             ///< the number type
+  using sample_type = real;                        ///< what the criterion reads of each cell
+  static constexpr int dim = Physics::dimensions;  ///< dimensions of space
 
-  int variable = 0;  ///< index of a primitive value
-  real filter = real(0.01);
+  int variable = 0;          ///< index of a primitive value
+  real filter = real(0.01);  ///< suppresses small ripples
 
+  /// Returns the sample of a cell.
   [[nodiscard]] __device__ sample_type sample(const typename Physics::values& primitive) const {
     return detail::amr::entry_of(primitive, variable);
   }
+  /// Returns the indicator of a cell, from samples.
   __device__ real operator()(const cell_stencil<real, dim>& u, const block_place<dim>&,
                              const real (&)[dim]) const {
     using detail::amr::times;
@@ -143,6 +148,7 @@ struct loehner_criterion {
     }
     return largest;
   }
+  /// Returns the indicator of a cell, from all values.
   __device__ real operator()(const cell_stencil<typename Physics::values, dim>& u,
                              const block_place<dim>& place, const real (&where)[dim]) const {
     return (*this)(detail::amr::sample_stencil(*this, u), place, where);

@@ -21,7 +21,7 @@ namespace ramify::inline RAMIFY_BUILD {
 /// shock, which moves. The upper side along x is boundary::outflow.
 template <class Real>
 struct double_mach {
-  using values = state<Real, 4>;
+  using values = state<Real, 4>;  ///< the values of a cell
 
   /// Returns the primitive values at time 0.
   [[nodiscard]] __host__ __device__ values operator()(const Real (&where)[2]) const {

@@ -31,14 +31,14 @@ namespace ramify::inline RAMIFY_BUILD {
 template <class Real, int dim>
 struct euler {
   static_assert(1 <= dim && dim <= 3);
-  using real = Real;
-  static constexpr int dimensions = dim;
-  static constexpr int variables = dim + 2;
-  static constexpr int density = 0;
-  static constexpr int first_momentum = 1;  ///< first velocity, among the primitive values
-  static constexpr int energy = dim + 1;
-  static constexpr int pressure = dim + 1;  ///< among the primitive values
-  using values = state<Real, variables>;
+  using real = Real;                         ///< the number type
+  static constexpr int dimensions = dim;     ///< dimensions of space
+  static constexpr int variables = dim + 2;  ///< values of a cell
+  static constexpr int density = 0;          ///< index of the density
+  static constexpr int first_momentum = 1;   ///< first velocity, among the primitive values
+  static constexpr int energy = dim + 1;     ///< index of the total energy per volume
+  static constexpr int pressure = dim + 1;   ///< among the primitive values
+  using values = state<Real, variables>;     ///< the values of a cell
 
   Real gamma = Real(1.4);             ///< ratio of specific heats, > 1
   Real density_floor = Real(1e-12);   ///< > 0; replaces smaller densities

@@ -31,10 +31,10 @@ namespace ramify::inline RAMIFY_BUILD {
 template <class Physics, int count>
 struct with_scalars : Physics {
   static_assert(1 <= count && count <= 8);
-  using real = typename Physics::real;
-  static constexpr int first_scalar = Physics::variables;
-  static constexpr int variables = Physics::variables + count;
-  using values = state<real, variables>;
+  using real = typename Physics::real;                          ///< the number type
+  static constexpr int first_scalar = Physics::variables;       ///< index of the first scalar
+  static constexpr int variables = Physics::variables + count;  ///< values of a cell
+  using values = state<real, variables>;                        ///< the values of a cell
 
   /// Returns the name of a conserved value: scalar_1 is the first scalar.
   static constexpr const char* field_name(int which) {
@@ -43,6 +43,7 @@ struct with_scalars : Physics {
     return which < first_scalar ? Physics::field_name(which) : names[which - first_scalar];
   }
 
+  /// Returns the primitive values, with the concentrations of the scalars.
   [[nodiscard]] __host__ __device__ values to_primitive(const values& conserved) const {
     values primitive = joined(Physics::to_primitive(gas_of(conserved)), conserved);
     for (int v = first_scalar; v < variables; ++v) {
@@ -50,6 +51,7 @@ struct with_scalars : Physics {
     }
     return primitive;
   }
+  /// Returns the conserved values, with the amounts of the scalars.
   [[nodiscard]] __host__ __device__ values to_conserved(const values& primitive) const {
     values conserved = joined(Physics::to_conserved(gas_of(primitive)), primitive);
     for (int v = first_scalar; v < variables; ++v) {
@@ -57,31 +59,38 @@ struct with_scalars : Physics {
     }
     return conserved;
   }
+  /// Returns whether the gas is valid and all scalars are numbers.
   [[nodiscard]] __host__ __device__ bool is_valid(const values& conserved) const {
     for (int v = first_scalar; v < variables; ++v) {
       if (!std::isfinite(conserved[v])) return false;
     }
     return Physics::is_valid(gas_of(conserved));
   }
+  /// Returns whether the gas is, as `Physics` states.
   [[nodiscard]] __host__ __device__ bool is_positive(const values& primitive) const {
     return Physics::is_positive(gas_of(primitive));
   }
+  /// Returns whether the gas is, as `Physics` states.
   [[nodiscard]] __host__ __device__ bool is_above_floors(
       const values& conserved) const requires detail::amr::has_floors<Physics> {
     return Physics::is_above_floors(gas_of(conserved));
   }
+  /// Describes the floors of the gas, for a message.
   [[nodiscard]] std::string describe_floors(
       const values& conserved) const requires detail::amr::has_floors<Physics> {
     return Physics::describe_floors(gas_of(conserved));
   }
+  /// Returns the mirror image along `axis`. Scalars do not change.
   [[nodiscard]] __host__ __device__ values reflected(const values& conserved, int axis) const {
     return joined(Physics::reflected(gas_of(conserved), axis), conserved);
   }
+  /// Returns the speed of the gas: scalars move with it.
   [[nodiscard]] __host__ __device__ real max_wave_speed(const values& primitive, int axis,
                                                         detail::amr::point_of<Physics> where,
                                                         real time) const {
     return Physics::max_wave_speed(gas_of(primitive), axis, where, time);
   }
+  /// Returns the flux of the gas and, with its mass, of the scalars.
   [[nodiscard]] __host__ __device__ values flux(const values& left, const values& right, int axis,
                                                 detail::amr::point_of<Physics> where,
                                                 real time) const {
@@ -122,10 +131,11 @@ struct with_scalars : Physics {
 /// cell at its mirror image, and `time` is the time of these values.
 template <class Physics, class Condition>
 struct with_boundary : Physics {
-  using values = typename Physics::values;
+  using values = typename Physics::values;  ///< the values of a cell
 
-  Condition condition;
+  Condition condition;  ///< the condition at prescribed boundaries
 
+  /// Returns the conserved values of a ghost cell, by the condition.
   [[nodiscard]] __host__ __device__ values ghost_state(const values& inside, int axis, int side,
                                                        detail::amr::point_of<Physics> where,
                                                        typename Physics::real time) const {
@@ -136,8 +146,8 @@ struct with_boundary : Physics {
 /// A physics with a fixed state beyond each side that is boundary::prescribed.
 template <class Physics>
 struct with_inflow : Physics {
-  using values = typename Physics::values;
-  static constexpr int dim = Physics::dimensions;
+  using values = typename Physics::values;         ///< the values of a cell
+  static constexpr int dim = Physics::dimensions;  ///< dimensions of space
 
   /// [axis][0: the lower side, 1: the upper side] primitive values. A prescribed side whose state
   /// is not set has NaN, which ends the run with amr_error.
@@ -156,6 +166,7 @@ struct with_inflow : Physics {
     }
   }
 
+  /// Returns the conserved values of a ghost cell: those of its side.
   [[nodiscard]] __host__ __device__ values ghost_state(const values& /*inside*/, int axis, int side,
                                                        detail::amr::point_of<Physics> /*where*/,
                                                        typename Physics::real /*time*/) const {
@@ -174,10 +185,11 @@ struct with_inflow : Physics {
 /// of the cell, and `edges` are the lengths of its edges.
 template <class Physics, class Source>
 struct with_source : Physics {
-  using values = typename Physics::values;
+  using values = typename Physics::values;  ///< the values of a cell
 
-  Source added;
+  Source added;  ///< the functor of the source
 
+  /// Returns the change per time: the source of `Physics`, if it has one, and the added one.
   [[nodiscard]] __host__ __device__ values source(const values& u,
                                                   detail::amr::point_of<Physics> where,
                                                   detail::amr::point_of<Physics> edges,
@@ -223,8 +235,9 @@ struct with_callback : Physics {
 /// the constants density, first_momentum and energy, is required.
 template <class Real, int dim>
 struct uniform_gravity {
-  Real acceleration[dim];
+  Real acceleration[dim];  ///< along each axis
 
+  /// Returns the change of momentum and energy per time.
   template <class Physics>
   [[nodiscard]] __host__ __device__ typename Physics::values operator()(
       const Physics& /*physics*/, const typename Physics::values& u, const Real (&/*where*/)[dim],

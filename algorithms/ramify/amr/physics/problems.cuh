@@ -26,17 +26,18 @@ namespace ramify::inline RAMIFY_BUILD {
 /// With other values on the two sides it is any Riemann problem.
 template <class Real, int dim>
 struct sod {
-  using values = state<Real, dim + 2>;
+  using values = state<Real, dim + 2>;  ///< the values of a cell
 
-  int axis = 0;               ///< orthogonal to the plane between the two gases
-  Real position = Real(0.5);  ///< position of that plane
-  Real left_density = 1;
-  Real left_velocity = 0;  ///< along `axis`
-  Real left_pressure = 1;
-  Real right_density = Real(0.125);
-  Real right_velocity = 0;
-  Real right_pressure = Real(0.1);
+  int axis = 0;                      ///< orthogonal to the plane between the two gases
+  Real position = Real(0.5);         ///< position of that plane
+  Real left_density = 1;             ///< mass per volume
+  Real left_velocity = 0;            ///< along `axis`
+  Real left_pressure = 1;            ///< of the left gas
+  Real right_density = Real(0.125);  ///< mass per volume
+  Real right_velocity = 0;           ///< along `axis`
+  Real right_pressure = Real(0.1);   ///< of the right gas
 
+  /// Returns the primitive values at the beginning.
   [[nodiscard]] __host__ __device__ values operator()(const Real (&where)[dim]) const {
     return side(where[axis] < position);
   }
@@ -74,17 +75,18 @@ struct sod {
 /// part that is in it. It is `energy`, and that of the cold gas outside of the ball.
 template <class Real, int dim>
 struct sedov {
-  using values = state<Real, dim + 2>;
+  using values = state<Real, dim + 2>;  ///< the values of a cell
 
   /// The energy of the whole ball, also if the domain is only a quadrant; in 2D per length, in 1D
   /// per area.
   Real energy = dim == 1 ? Real(0.134637) : dim == 2 ? Real(0.311357) : Real(0.851072);
-  Real radius = Real(0.05);  ///< radius of the ball, > 0
-  Real center[dim] = {};
-  Real density = 1;
+  Real radius = Real(0.05);         ///< radius of the ball, > 0
+  Real center[dim] = {};            ///< of the ball
+  Real density = 1;                 ///< everywhere
   Real cold_pressure = Real(1e-5);  ///< outside of the ball; far below that of the shock, about 0.1
-  Real gamma = Real(1.4);
+  Real gamma = Real(1.4);           ///< the adiabatic index
 
+  /// Returns the primitive values at the beginning.
   [[nodiscard]] __host__ __device__ values operator()(const Real (&where)[dim]) const {
     values gas{};
     gas[0] = density;
@@ -126,16 +128,17 @@ struct sedov {
 template <class Real, int dim>
 struct kelvin_helmholtz {
   static_assert(dim == 2 || dim == 3);
-  using values = state<Real, dim + 2>;
+  using values = state<Real, dim + 2>;  ///< the values of a cell
 
-  Real outer_density = 1;
-  Real inner_density = 2;           ///< for y between 1/4 and 3/4
-  Real outer_velocity = Real(0.5);  ///< along x
-  Real inner_velocity = Real(-0.5);
-  Real pressure = Real(2.5);
-  Real width = Real(0.025);  ///< width over which the streams blend; > 0
-  Real ripple = Real(0.01);  ///< largest velocity along y
+  Real outer_density = 1;            ///< for other y
+  Real inner_density = 2;            ///< for y between 1/4 and 3/4
+  Real outer_velocity = Real(0.5);   ///< along x
+  Real inner_velocity = Real(-0.5);  ///< along x
+  Real pressure = Real(2.5);         ///< everywhere
+  Real width = Real(0.025);          ///< width over which the streams blend; > 0
+  Real ripple = Real(0.01);          ///< largest velocity along y
 
+  /// Returns the primitive values at the beginning.
   [[nodiscard]] __host__ __device__ values operator()(const Real (&where)[dim]) const {
     const Real y = where[1];
     const Real from_lower = std::fabs(y - Real(0.25));
@@ -178,18 +181,19 @@ enum class wave_family {
 /// initial state at time 1 / |crests|. The neglected terms are of order amplitude^2.
 template <class Real, int dim>
 struct linear_wave {
-  using values = state<Real, dim + 2>;
+  using values = state<Real, dim + 2>;  ///< the values of a cell
 
-  wave_family family = wave_family::sound;
+  wave_family family = wave_family::sound;  ///< the kind of wave
   /// Wavelengths per unit length along each axis, not all 0: the direction of the wave. Whole
   /// numbers make it periodic in the unit square.
   Real crests[dim] = {1};
-  Real amplitude = Real(1e-6);  ///< relative to density, and to the speed of sound
-  Real density = 1;
-  Real velocity[dim] = {};
-  Real pressure = Real(0.6);
-  Real gamma = Real(5) / Real(3);
+  Real amplitude = Real(1e-6);     ///< relative to density, and to the speed of sound
+  Real density = 1;                ///< of the gas without the wave
+  Real velocity[dim] = {};         ///< of the gas without the wave
+  Real pressure = Real(0.6);       ///< of the gas without the wave
+  Real gamma = Real(5) / Real(3);  ///< the adiabatic index
 
+  /// Returns the primitive values at the beginning.
   [[nodiscard]] __host__ __device__ values operator()(const Real (&where)[dim]) const {
     return at(where, 0);
   }

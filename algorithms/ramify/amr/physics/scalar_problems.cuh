@@ -19,13 +19,14 @@ namespace ramify::inline RAMIFY_BUILD {
 /// state at time 1.
 template <class Real, int dim>
 struct gaussian {
-  using values = state<Real, 1>;
+  using values = state<Real, 1>;  ///< the values of a cell
 
-  Real center[dim];
+  Real center[dim];         ///< of the hump
   Real width = Real(0.05);  ///< standard deviation, > 0
-  Real height = 1;
-  Real background = 0;
+  Real height = 1;          ///< above the background
+  Real background = 0;      ///< value far from the center
 
+  /// Returns the value at the beginning.
   [[nodiscard]] __host__ __device__ values operator()(const Real (&where)[dim]) const {
     const Real r2 = detail::amr::distance2_between(where, center);
     return {background + detail::amr::times(height, std::exp(-r2 / (2 * width * width)))};
@@ -56,11 +57,12 @@ struct gaussian {
 /// 0.15.
 template <class Real, int dim>
 struct cosine_hump {
-  using values = state<Real, 1>;
+  using values = state<Real, 1>;  ///< the values of a cell
 
-  Real center[dim];
+  Real center[dim];          ///< of the hump
   Real radius = Real(0.15);  ///< > 0
 
+  /// Returns the value at the beginning.
   [[nodiscard]] __host__ __device__ values operator()(const Real (&where)[dim]) const {
     const Real r = std::sqrt(detail::amr::distance2_between(where, center)) / radius;
     if (!(r < 1)) return {Real(0)};
@@ -97,11 +99,12 @@ struct cosine_hump {
 /// Phys. 141 (1998) 112), in 3D to a sheet (Enright et al., advection.cuh).
 template <class Real, int dim>
 struct solid_ball {
-  using values = state<Real, 1>;
+  using values = state<Real, 1>;  ///< the values of a cell
 
-  Real center[dim];
+  Real center[dim];          ///< of the ball
   Real radius = Real(0.15);  ///< > 0
 
+  /// Returns the value at the beginning.
   [[nodiscard]] __host__ __device__ values operator()(const Real (&where)[dim]) const {
     return {detail::amr::distance2_between(where, center) < radius * radius ? Real(1) : Real(0)};
   }
@@ -122,13 +125,14 @@ struct solid_ball {
 template <class Real, int dim>
 struct slotted_disc {
   static_assert(dim == 2 || dim == 3);
-  using values = state<Real, 1>;
+  using values = state<Real, 1>;  ///< the values of a cell
 
-  Real center[2] = {Real(0.5), Real(0.75)};
-  Real radius = Real(0.15);  ///< > 0
-  Real slot_width = Real(0.05);
-  Real slot_top = Real(0.1);  ///< above the center
+  Real center[2] = {Real(0.5), Real(0.75)};  ///< of the disc
+  Real radius = Real(0.15);                  ///< > 0
+  Real slot_width = Real(0.05);              ///< along x
+  Real slot_top = Real(0.1);                 ///< above the center
 
+  /// Returns the value at the beginning.
   [[nodiscard]] __host__ __device__ values operator()(const Real (&where)[dim]) const {
     const Real here[2] = {where[0], where[1]};
     const bool in_disc = detail::amr::distance2_between(here, center) < radius * radius;

@@ -18,8 +18,9 @@ namespace ramify::inline RAMIFY_BUILD {
 /// Water that is equally deep at all places.
 template <class Real>
 struct uniform_depth {
-  Real depth = 1;
+  Real depth = 1;  ///< at all places
 
+  /// Returns the depth.
   [[nodiscard]] __host__ __device__ Real operator()(const Real (&/*where*/)[2]) const {
     return depth;
   }
@@ -41,18 +42,18 @@ struct uniform_depth {
 template <class Real, class Depth = uniform_depth<Real>>
 struct shallow_water {
   // ---- required: types and constants ----
-  using real = Real;
-  static constexpr int dimensions = 2;
-  static constexpr int variables = 4;
-  using values = state<Real, variables>;
+  using real = Real;                      ///< the number type
+  static constexpr int dimensions = 2;    ///< dimensions of space
+  static constexpr int variables = 4;     ///< values of a cell
+  using values = state<Real, variables>;  ///< the values of a cell
 
-  static constexpr int elevation = 0;
-  static constexpr int first_momentum = 1;
-  static constexpr int tracer = 3;
+  static constexpr int elevation = 0;       ///< index of the elevation
+  static constexpr int first_momentum = 1;  ///< index of the momentum along the first axis
+  static constexpr int tracer = 3;          ///< index of the amount of the tracer
 
-  Depth depth_at_rest{};
-  Real gravity = Real(9.81);
-  Real manning = 0;  ///< Manning's coefficient of friction, >= 0
+  Depth depth_at_rest{};      ///< describes the bottom
+  Real gravity = Real(9.81);  ///< acceleration
+  Real manning = 0;           ///< Manning's coefficient of friction, >= 0
 
   // ---- required: the values of a cell ----
 

@@ -62,8 +62,9 @@ namespace ramify::inline RAMIFY_BUILD {
 ///     ... ramify::kernel_environment<ramify::call_plans<floats, pairs>> calls ...
 template <class... Plans>
 struct call_plans : Plans... {
-  static constexpr unsigned batches = (0u + ... + Plans::batches);
+  static constexpr unsigned batches = (0u + ... + Plans::batches);  ///< for the runtime
 
+  /// Copies the plans.
   explicit call_plans(const Plans&... plans) : Plans(plans)... {}
 
   /// Queries what the calls need of the current device. \throws cuda_error
