@@ -33,11 +33,12 @@
 #include <ramify/amr/snapshot.hpp>
 #include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/error.hpp>
+#include <ramify/version.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// The problems: of a concentration in a given flow (advect_gaussian, vortex_in_box), of shallow
 /// water (dam_break), and of an ideal gas.
@@ -167,9 +168,13 @@ void validate(const amr_setup& setup);
 /// equals the initial state at each whole multiple. Returns 0 if there is no period.
 [[nodiscard]] double return_time(const amr_setup& setup);
 
-namespace detail::facade {
+}  // namespace ramify::inline RAMIFY_ABI
+
+namespace ramify::detail::facade::inline RAMIFY_ABI {
 class amr_on_backend;
 }
+
+namespace ramify::inline RAMIFY_ABI {
 
 /// A simulation of a problem. Move-only; a moved-from simulation may only be assigned or destroyed.
 /// All calls have the environment of the constructor. Its stream must outlive the simulation, and
@@ -231,4 +236,4 @@ class amr_simulation {
   std::string backend_reason_;
 };
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

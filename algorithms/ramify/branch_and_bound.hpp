@@ -36,10 +36,11 @@
 #include <ramify/branch_and_bound/taillard.hpp>
 #include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/error.hpp>
+#include <ramify/version.hpp>
 #include <stdexcept>
 #include <string>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// The solution of a knapsack, and the report of the search.
 struct knapsack_result : knapsack_solution {
@@ -116,4 +117,4 @@ struct queens_result {
   return count_queens(n, {}, env);
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

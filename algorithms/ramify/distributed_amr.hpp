@@ -35,13 +35,14 @@
 #include <ramify/amr.hpp>
 #include <ramify/cluster/communicator.hpp>
 #include <ramify/distributed_amr/config.hpp>
+#include <ramify/version.hpp>
 #include <vector>
 
-namespace ramify {
-
-namespace detail::facade {
+namespace ramify::detail::facade::inline RAMIFY_ABI {
 class distributed_amr_on_backend;
 }
+
+namespace ramify::inline RAMIFY_ABI {
 
 /// Checks that ranks can run a valid setup: the precision is double, and the host launches all
 /// grids. \throws std::invalid_argument naming the field
@@ -112,4 +113,4 @@ class distributed_amr_simulation {
   std::unique_ptr<detail::facade::distributed_amr_on_backend> run_;
 };
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

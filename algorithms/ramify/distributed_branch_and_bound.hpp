@@ -35,8 +35,9 @@
 #include <ramify/branch_and_bound.hpp>
 #include <ramify/cluster/communicator.hpp>
 #include <ramify/distributed_branch_and_bound/config.hpp>
+#include <ramify/version.hpp>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// The solution of a knapsack, and the report of the search by all ranks.
 struct distributed_knapsack_result : knapsack_solution {
@@ -95,4 +96,4 @@ struct distributed_queens_result {
   return distributed_count_queens(comm, n, {}, {}, env);
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

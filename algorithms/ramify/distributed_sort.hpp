@@ -30,10 +30,11 @@
 #include <ramify/cluster/communicator.hpp>
 #include <ramify/distributed_sort/config.hpp>
 #include <ramify/quicksort.hpp>
+#include <ramify/version.hpp>
 #include <span>
 #include <vector>
 
-namespace ramify::detail::distributed_sort {
+namespace ramify::detail::distributed_sort::inline RAMIFY_ABI {
 
 /// The vectors of this rank, whose type of keys is known at run time.
 class rank_vectors {
@@ -78,9 +79,9 @@ distributed_sort_report sort_vectors(communicator&, rank_vectors&, bool has_valu
                                      ramify::sort_order, sorted_parts, const quicksort_options&,
                                      const environment&);
 
-}  // namespace ramify::detail::distributed_sort
+}  // namespace ramify::detail::distributed_sort::inline RAMIFY_ABI
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// Sorts the keys of all ranks; `keys` becomes the part of this rank. Collective.
 ///
@@ -128,4 +129,4 @@ distributed_sort_report distributed_sort_pairs(communicator& comm, std::vector<K
   return distributed_sort_pairs(comm, keys, values, order, parts, quicksort_options{}, env);
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

@@ -26,8 +26,9 @@
 #include <ramify/distributed_traverse/config.hpp>
 #include <ramify/runtime/environment.hpp>
 #include <ramify/tree_search/parameters.hpp>
+#include <ramify/version.hpp>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// The counts of a tree, and the report of the search by all ranks.
 struct distributed_tree_search_result {
@@ -55,4 +56,4 @@ inline distributed_tree_search_result distributed_tree_search(communicator& comm
   return distributed_tree_search(comm, tree, {}, {}, env);
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

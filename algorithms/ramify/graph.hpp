@@ -33,9 +33,10 @@
 #include <ramify/graph/config.hpp>
 #include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/error.hpp>
+#include <ramify/version.hpp>
 #include <span>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// Outputs of a breadth-first search, arrays of n elements each. An empty array is not computed.
 struct bfs_spans {
@@ -84,9 +85,9 @@ inline searches_report breadth_first_searches(const graph_view& graph,
   return breadth_first_searches(graph, sources, levels, graph_options{}, env);
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI
 
-namespace ramify::detail::graph {
+namespace ramify::detail::graph::inline RAMIFY_ABI {
 
 /// Computes shortest paths; compiled for each type of lengths.
 template <edge_length T>
@@ -94,9 +95,9 @@ sssp_report paths_of_type(const graph_view& graph, std::span<const T> weights, s
                           const basic_sssp_spans<T>& results, const sssp_options& options,
                           const environment& env);
 
-}  // namespace ramify::detail::graph
+}  // namespace ramify::detail::graph::inline RAMIFY_ABI
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// Computes the shortest paths from `source`. It ignores graph.in_offsets and graph.in_sources.
 /// Distances have the type of the lengths. Sums of float and of double are rounded. Sums of 64-bit
@@ -147,4 +148,4 @@ inline pagerank_report pagerank(const graph_view& graph, std::span<double> ranks
   return pagerank(graph, ranks, pagerank_options{}, env);
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

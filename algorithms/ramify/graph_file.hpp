@@ -31,12 +31,13 @@
 #include <optional>
 #include <ramify/graph/config.hpp>
 #include <ramify/runtime/error.hpp>
+#include <ramify/version.hpp>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// The type in which the lengths of edges are stored.
 enum class length_type {
@@ -151,4 +152,4 @@ struct graph_from_file {
                                               std::string_view content,
                                               const graph_file_options& options = {});
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

@@ -11,8 +11,9 @@
 
 #include <ramify/runtime/launch_costs.hpp>
 #include <string>
+#include <ramify/version.hpp>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// Returns the launch costs of the current CUDA device, by which route::automatic chooses a route.
 ///
@@ -34,3 +35,4 @@ struct gpu_identity {
 [[nodiscard]] gpu_identity gpu_and_driver();
 
 }  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

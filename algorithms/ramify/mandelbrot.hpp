@@ -37,13 +37,14 @@
 #include <ramify/runtime/error.hpp>
 #include <ramify/runtime/granularity.hpp>
 #include <ramify/runtime/report.hpp>
+#include <ramify/version.hpp>
 #include <span>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// The maximum width and height of an image, in pixels.
 inline constexpr std::uint32_t max_mandelbrot_side = 65536;
@@ -163,9 +164,9 @@ inline void validate(const mandelbrot_options& options) {
   validate(options.launches, "mandelbrot_options.launches");
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI
 
-namespace ramify::detail::mandelbrot {
+namespace ramify::detail::mandelbrot::inline RAMIFY_ABI {
 
 /// Checks that the arrays of an image do not overlap. `origins` may be null.
 /// \throws std::invalid_argument
@@ -175,9 +176,9 @@ inline void check_overlap(const mandelbrot_view& view, const std::uint32_t* dwel
                                           output_array(origins, view.pixels(), "origins")});
 }
 
-}  // namespace ramify::detail::mandelbrot
+}  // namespace ramify::detail::mandelbrot::inline RAMIFY_ABI
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// Computes the dwells of the pixels of `view`, and waits.
 ///
@@ -201,4 +202,4 @@ inline mandelbrot_report mandelbrot(const mandelbrot_view& view, std::span<std::
   return mandelbrot(view, dwells, mandelbrot_options{}, env);
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

@@ -41,10 +41,11 @@
 #include <ramify/nbody/field.hpp>
 #include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/error.hpp>
+#include <ramify/version.hpp>
 #include <span>
 #include <string>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// The types that the facade is compiled for.
 template <class T>
@@ -78,7 +79,9 @@ nbody_collisions find_collisions(std::span<const std::array<Real, 3>> positions,
                                  std::span<const Real> radii, std::span<body_pair> pairs,
                                  const environment& env = {});
 
-namespace detail::facade {
+}  // namespace ramify::inline RAMIFY_ABI
+
+namespace ramify::detail::facade::inline RAMIFY_ABI {
 
 /// The bodies of an nbody_simulation, on either backend. Its functions check no size.
 template <class Real>
@@ -95,7 +98,9 @@ class nbody_on_backend {
   std::string backend_reason;
 };
 
-}  // namespace detail::facade
+}  // namespace ramify::detail::facade::inline RAMIFY_ABI
+
+namespace ramify::inline RAMIFY_ABI {
 
 /// Bodies that stay on the device and move under their own gravity, and in a field if one is given.
 /// Move-only; a moved-from simulation may only be assigned or destroyed.
@@ -156,4 +161,4 @@ class nbody_simulation {
   std::unique_ptr<detail::facade::nbody_on_backend<Real>> bodies_;
 };
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

@@ -25,8 +25,9 @@
 #include <ramify/quadrature/genz.hpp>
 #include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/error.hpp>
+#include <ramify/version.hpp>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// Integrates `f` over [0, 1]^d, where d is f.dimensions, and waits for the result.
 /// \param env  its memory: quadrature_scratch_bytes() of <ramify/quadrature.cuh>, which is the same
@@ -41,4 +42,4 @@ namespace ramify {
   return quadrature(f, quadrature_options{}, env);
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

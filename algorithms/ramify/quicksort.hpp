@@ -34,11 +34,12 @@
 #include <ramify/runtime/detail/arguments.hpp>
 #include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/error.hpp>
+#include <ramify/version.hpp>
 #include <ranges>
 #include <type_traits>
 #include <utility>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// The key types that the facade sorts.
 template <class T>
@@ -48,9 +49,9 @@ concept quicksort_facade_key = (std::integral<T> && (sizeof(T) == 4 || sizeof(T)
 template <class T>
 concept quicksort_facade_value = std::unsigned_integral<T> &&(sizeof(T) == 4 || sizeof(T) == 8);
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI
 
-namespace ramify::detail::quicksort {
+namespace ramify::detail::quicksort::inline RAMIFY_ABI {
 
 enum class number_kind { unsigned_integer, signed_integer, floating_point };
 
@@ -80,9 +81,9 @@ quicksort_report sort_numbers(const number_array& keys, const number_array& valu
                               ramify::sort_order order, const quicksort_options& options,
                               const environment& env);
 
-}  // namespace ramify::detail::quicksort
+}  // namespace ramify::detail::quicksort::inline RAMIFY_ABI
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// Sorts keys in place. `keys` is a vector, an array, a span or any other contiguous range.
 ///
@@ -135,4 +136,4 @@ quicksort_report quicksort_pairs(Keys&& keys, Values&& values,
                          quicksort_options{}, env);
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

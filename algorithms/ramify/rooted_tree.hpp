@@ -35,9 +35,10 @@
 #include <ramify/rooted_tree/config.hpp>
 #include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/error.hpp>
+#include <ramify/version.hpp>
 #include <span>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// Output arrays of n elements each. An empty array is not computed.
 struct tree_number_spans {
@@ -105,4 +106,4 @@ rooted_tree_report rootfix(const tree_shape& shape, std::span<const T> values, s
   return rootfix<T>(shape, values, folds, combine, rooted_tree_options{}, env);
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

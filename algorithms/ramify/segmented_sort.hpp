@@ -31,19 +31,20 @@
 #include <ramify/quicksort.hpp>
 #include <ramify/runtime/environment.hpp>
 #include <ramify/segmented_sort/config.hpp>
+#include <ramify/version.hpp>
 #include <ranges>
 #include <type_traits>
 #include <utility>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// The types of offsets.
 template <class T>
 concept segmented_sort_facade_offset = std::integral<T> &&(sizeof(T) == 4 || sizeof(T) == 8);
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI
 
-namespace ramify::detail::segmented_sort {
+namespace ramify::detail::segmented_sort::inline RAMIFY_ABI {
 
 /// An array of offsets whose type is known at run time.
 struct offset_range {
@@ -68,9 +69,9 @@ segmented_sort_report sort_segments(const quicksort::number_array& keys,
                                     const offset_range& offsets, ramify::sort_order order,
                                     const environment& env);
 
-}  // namespace ramify::detail::segmented_sort
+}  // namespace ramify::detail::segmented_sort::inline RAMIFY_ABI
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// Sorts each segment of keys in place. `keys` and `offsets` are contiguous ranges.
 ///
@@ -116,4 +117,4 @@ segmented_sort_report segmented_sort_pairs(Keys&& keys, Values&& values, const O
       detail::segmented_sort::offsets_of(offsets), order, env);
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

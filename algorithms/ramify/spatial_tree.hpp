@@ -42,10 +42,11 @@
 #include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/error.hpp>
 #include <ramify/spatial_tree/config.hpp>
+#include <ramify/version.hpp>
 #include <span>
 #include <vector>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// The points in many balls. The list of ball i is ids[offsets[i]] to ids[offsets[i + 1] - 1].
 struct neighbor_lists {
@@ -68,7 +69,9 @@ struct spatial_index_node {
   bool operator==(const spatial_index_node&) const = default;  ///< Compares all members.
 };
 
-namespace detail::facade {
+}  // namespace ramify::inline RAMIFY_ABI
+
+namespace ramify::detail::facade::inline RAMIFY_ABI {
 
 /// The tree of a spatial_index on one backend. Its functions are those of spatial_index.
 template <class Real, int dim>
@@ -106,7 +109,9 @@ class spatial_backend {
   spatial_tree_report report;  ///< of the build
 };
 
-}  // namespace detail::facade
+}  // namespace ramify::detail::facade::inline RAMIFY_ABI
+
+namespace ramify::inline RAMIFY_ABI {
 
 /// A spatial tree with its own copy of the points. Move-only. A moved-from index may only be
 /// destroyed or assigned to.
@@ -265,4 +270,4 @@ class spatial_index {
   std::unique_ptr<detail::facade::spatial_backend<Real, dim>> backend_;
 };
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

@@ -27,10 +27,11 @@
 #include <ramify/runtime/environment.hpp>
 #include <ramify/tessellation/config.hpp>
 #include <ramify/tessellation/teapot.hpp>
+#include <ramify/version.hpp>
 #include <span>
 #include <vector>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// Polylines, one for each curve.
 struct polylines {
@@ -80,4 +81,4 @@ struct triangle_mesh {
   return tessellate_patches(patches, {}, env);
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

@@ -28,8 +28,9 @@
 #include <ramify/runtime/error.hpp>
 #include <ramify/traverse/config.hpp>
 #include <ramify/tree_search/parameters.hpp>
+#include <ramify/version.hpp>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// The counts of a tree, and the report of the search.
 struct tree_search_result {
@@ -47,4 +48,4 @@ inline tree_search_result tree_search(const uts_parameters& tree, const environm
   return tree_search(tree, {}, env);
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

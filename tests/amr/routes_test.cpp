@@ -258,7 +258,8 @@ BOOST_DATA_TEST_CASE(a_gpu_and_the_executor_agree,
                      what, subcycle) {
   const setting s = busy(what, route::automatic, subcycle);
   std::vector<mesh_snapshot> found;
-  for (const auto start : {&tests::on_cpu::start_run, &tests::RAMIFY_BUILD::start_run}) {
+  for (const auto start :
+       {&tests::RAMIFY_VERSIONED(on_cpu)::start_run, &tests::RAMIFY_BUILD::start_run}) {
     const auto run = start(s);
     run->advance(lively_steps(s));
     found.push_back(run->snapshot());

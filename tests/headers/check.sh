@@ -51,6 +51,14 @@ check_requirements() {
   expect_message 'Ramify needs nvcc of CUDA 12.4 or later' -std=c++20 -D__CUDACC__ \
     -D__CUDACC_VER_MAJOR__=12 -D__CUDACC_VER_MINOR__=3 "$work/public.cpp" || return 1
   echo "5 unsuitable compilers are named"
+  # Each declaration is in an inline namespace with the version, so two versions cannot mix.
+  local unversioned
+  unversioned=$(grep -rnE '^ *namespace ramify(::[a-z_]+)* [{]' algorithms device_runtime \
+    --include='*.hpp' --include='*.cuh' --include='*.cpp' --include='*.cu' | grep -vE 'namespace ramify::(detail [{]|detail::runtime [{][}])$' || true)
+  [ -z "$unversioned" ] || { echo "add ::inline RAMIFY_ABI: $unversioned"; return 1; }
+  header=$(grep -rlE 'inline RAMIFY_ABI' algorithms device_runtime --include='*.hpp' --include='*.cuh' |
+    xargs grep -LF '#include <ramify/version.hpp>' || true)
+  [ -z "$header" ] || { echo "these have no #include <ramify/version.hpp>: $header"; return 1; }
 }
 
 # Checks the errors of wrong_types.cu: the sentence in the comment of each call, and no error

@@ -11,12 +11,13 @@
 #include <limits>
 #include <ramify/runtime/granularity.hpp>
 #include <ramify/runtime/report.hpp>
+#include <ramify/version.hpp>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// The boundary condition at a side of the domain.
 enum class boundary {
@@ -133,7 +134,9 @@ class amr_error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-namespace detail::amr {
+}  // namespace ramify::inline RAMIFY_ABI
+
+namespace ramify::detail::amr::inline RAMIFY_ABI {
 
 inline constexpr int max_levels = 19;  ///< of a mesh, level 0 included
 
@@ -228,7 +231,9 @@ inline void validate(const amr_options::step_fields& step) {
   check_enumerator(step.limiter, "amr_options.step.limiter");
 }
 
-}  // namespace detail::amr
+}  // namespace ramify::detail::amr::inline RAMIFY_ABI
+
+namespace ramify::inline RAMIFY_ABI {
 
 /// Checks the options of a mesh of 2 or 3 `dimensions`.
 /// \throws std::invalid_argument naming the field and its range
@@ -238,4 +243,4 @@ inline void validate(const amr_options& options, int dimensions) {
   detail::amr::validate(options.step);
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

@@ -9,10 +9,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <ramify/amr/config.hpp>
+#include <ramify/version.hpp>
 #include <string>
 #include <vector>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// The place of a block of cells. A block of level l is 2^-l times as wide as a root block.
 struct block_position {
@@ -65,4 +66,4 @@ struct amr_state : amr_progress {
   std::vector<std::byte> values;    ///< conserved values, [leaf][variable][z][y][x]
 };
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

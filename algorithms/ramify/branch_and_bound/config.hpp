@@ -9,9 +9,10 @@
 #include <ostream>
 #include <ramify/runtime/detail/arguments.hpp>
 #include <ramify/traverse/config.hpp>
+#include <ramify/version.hpp>
 #include <string>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// The value of a leaf that is no solution.
 inline constexpr std::int64_t no_solution = std::numeric_limits<std::int64_t>::max();
@@ -94,4 +95,4 @@ inline std::ostream& operator<<(std::ostream& out, const branch_and_bound_report
              << "\nleft unexplored by a limit: " << r.unexplored << '\n';
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

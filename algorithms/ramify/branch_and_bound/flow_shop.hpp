@@ -11,11 +11,12 @@
 #include <numeric>
 #include <ramify/branch_and_bound/config.hpp>
 #include <ramify/runtime/detail/arguments.hpp>
+#include <ramify/version.hpp>
 #include <span>
 #include <string>
 #include <vector>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// The maximum sizes of a flow shop.
 inline constexpr std::size_t max_flow_shop_jobs = 500;
@@ -37,7 +38,9 @@ struct flow_shop_instance {
   }
 };
 
-namespace detail::branch_and_bound {
+}  // namespace ramify::inline RAMIFY_ABI
+
+namespace ramify::detail::branch_and_bound::inline RAMIFY_ABI {
 
 /// Returns a limit of the makespan of each order: a path passes each job and each machine, and
 /// changes from one to the next between two operations.
@@ -56,7 +59,9 @@ namespace detail::branch_and_bound {
   return limit;
 }
 
-}  // namespace detail::branch_and_bound
+}  // namespace ramify::detail::branch_and_bound::inline RAMIFY_ABI
+
+namespace ramify::inline RAMIFY_ABI {
 
 /// Checks an instance. \throws std::invalid_argument naming the field and its range
 inline void validate(const flow_shop_instance& shop) {
@@ -209,4 +214,4 @@ struct flow_shop_solution {
   return bound;
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

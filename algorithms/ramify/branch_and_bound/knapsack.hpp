@@ -11,12 +11,13 @@
 #include <numeric>
 #include <ramify/branch_and_bound/config.hpp>
 #include <ramify/runtime/detail/arguments.hpp>
+#include <ramify/version.hpp>
 #include <random>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// The maximum number of items of a knapsack problem.
 inline constexpr std::size_t max_knapsack_items = 63;
@@ -99,7 +100,9 @@ struct knapsack_solution {
   std::uint64_t states = 0;
 };
 
-namespace detail::branch_and_bound {
+}  // namespace ramify::inline RAMIFY_ABI
+
+namespace ramify::detail::branch_and_bound::inline RAMIFY_ABI {
 
 /// Returns the indices of the items that fit alone, in the order of decreasing profit per weight.
 /// Items of equal profit per weight are in the order of their indices.
@@ -127,6 +130,4 @@ namespace detail::branch_and_bound {
   return divisor == 0 ? instance.capacity : instance.capacity - instance.capacity % divisor;
 }
 
-}  // namespace detail::branch_and_bound
-
-}  // namespace ramify
+}  // namespace ramify::detail::branch_and_bound::inline RAMIFY_ABI

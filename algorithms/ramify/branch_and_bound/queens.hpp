@@ -8,9 +8,10 @@
 #include <array>
 #include <cstdint>
 #include <ramify/runtime/detail/arguments.hpp>
+#include <ramify/version.hpp>
 #include <span>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// The maximum number of queens.
 inline constexpr unsigned max_queens = 27;
@@ -68,4 +69,4 @@ inline void validate_queens(unsigned n) {
   return solutions;
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

@@ -17,9 +17,10 @@
 #include <array>
 #include <functional>
 #include <ramify/branch_and_bound/queens.hpp>
+#include <ramify/version.hpp>
 #include <vector>
 
-namespace ramify::detail::branch_and_bound {
+namespace ramify::detail::branch_and_bound::inline RAMIFY_ABI {
 
 struct queens_square {
   unsigned row;
@@ -111,4 +112,4 @@ inline constexpr unsigned min_symmetric_queens = 4;
   return presets;
 }
 
-}  // namespace ramify::detail::branch_and_bound
+}  // namespace ramify::detail::branch_and_bound::inline RAMIFY_ABI

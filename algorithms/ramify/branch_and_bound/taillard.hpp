@@ -12,16 +12,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <ramify/branch_and_bound/flow_shop.hpp>
+#include <ramify/version.hpp>
 #include <stdexcept>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// The number of instances.
 inline constexpr std::size_t taillard_instances = 120;
 /// The number of instances with 20 jobs, which come first. Their minimum makespans are proved.
 inline constexpr std::size_t taillard_optima = 30;
 
-namespace detail::branch_and_bound {
+}  // namespace ramify::inline RAMIFY_ABI
+
+namespace ramify::detail::branch_and_bound::inline RAMIFY_ABI {
 
 /// Ten instances have one size.
 struct taillard_size {
@@ -60,7 +63,9 @@ inline constexpr std::int64_t taillard_minima[taillard_optima] = {
     1397, 1484, 1538, 1593, 1591, 2297, 2099, 2326, 2223, 2291, 2226, 2273, 2200, 2237, 2178,
 };
 
-}  // namespace detail::branch_and_bound
+}  // namespace ramify::detail::branch_and_bound::inline RAMIFY_ABI
+
+namespace ramify::inline RAMIFY_ABI {
 
 /// An instance of the benchmark.
 struct taillard_benchmark {
@@ -85,4 +90,4 @@ struct taillard_benchmark {
           i < taillard_optima ? taillard_minima[i] : 0};
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

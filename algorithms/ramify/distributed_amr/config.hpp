@@ -10,11 +10,12 @@
 #include <ramify/amr/snapshot.hpp>
 #include <ramify/cluster/report.hpp>
 #include <ramify/runtime/environment.hpp>
+#include <ramify/version.hpp>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// The report of a distributed run. All ranks have the same one, except the numbers of amr_report
 /// that count grids and bytes of memory: these are of the own rank.
@@ -31,9 +32,9 @@ struct mesh_part_snapshot : mesh_snapshot {
   std::vector<int> owners;  ///< the rank of each leaf
 };
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI
 
-namespace ramify::detail::amr {
+namespace ramify::detail::amr::inline RAMIFY_ABI {
 
 /// Checks an environment, and that the host launches all grids of the run on several ranks.
 /// \throws std::invalid_argument naming the field
@@ -47,4 +48,4 @@ inline void check_launches_of_ranks(const environment& env) {
   if (env.flat_loop == flat_loop::graph) refuse("flat_loop is graph", "host");
 }
 
-}  // namespace ramify::detail::amr
+}  // namespace ramify::detail::amr::inline RAMIFY_ABI

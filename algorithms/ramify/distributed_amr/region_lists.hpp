@@ -8,9 +8,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <ramify/version.hpp>
 #include <vector>
 
-namespace ramify::detail::amr {
+namespace ramify::detail::amr::inline RAMIFY_ABI {
 
 /// A region of a block that is exchanged: the two layers of cells at a face, or the flux register
 /// of a face. If the whole block is exchanged, `face` is 0.
@@ -73,4 +74,4 @@ class region_collector {
   std::vector<entry> sent_, received_;
 };
 
-}  // namespace ramify::detail::amr
+}  // namespace ramify::detail::amr::inline RAMIFY_ABI

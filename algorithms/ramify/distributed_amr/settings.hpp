@@ -7,9 +7,10 @@
 #include <cstddef>
 #include <ramify/amr/config.hpp>
 #include <ramify/cluster/settings.hpp>
+#include <ramify/version.hpp>
 #include <string>
 
-namespace ramify::detail::amr {
+namespace ramify::detail::amr::inline RAMIFY_ABI {
 
 /// Adds all fields, of the triples only the entries that are read.
 inline void add_fields(shared_settings& settings, const amr_options::mesh_fields& mesh,
@@ -74,4 +75,4 @@ inline void add_fields(shared_settings& settings, const amr_options& options, in
   return settings;
 }
 
-}  // namespace ramify::detail::amr
+}  // namespace ramify::detail::amr::inline RAMIFY_ABI

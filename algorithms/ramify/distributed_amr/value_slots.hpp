@@ -5,9 +5,10 @@
 /// value_slots: the places of nodes' values in the arrays of a part of a mesh.
 
 #include <cstddef>
+#include <ramify/version.hpp>
 #include <vector>
 
-namespace ramify::detail::amr {
+namespace ramify::detail::amr::inline RAMIFY_ABI {
 
 /// Gives slots to nodes. A node keeps its slot while it has one.
 class value_slots {
@@ -60,4 +61,4 @@ class value_slots {
   std::size_t needed_ = 0;
 };
 
-}  // namespace ramify::detail::amr
+}  // namespace ramify::detail::amr::inline RAMIFY_ABI

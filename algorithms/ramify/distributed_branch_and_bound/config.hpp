@@ -8,8 +8,9 @@
 #include <ostream>
 #include <ramify/branch_and_bound/config.hpp>
 #include <ramify/distributed_traverse/config.hpp>
+#include <ramify/version.hpp>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// What a distributed search did. The counts of nodes and of updates are those of all ranks. The
 /// other fields of branch_and_bound_report are those of this rank.
@@ -25,9 +26,9 @@ inline std::ostream& operator<<(std::ostream& out, const distributed_branch_and_
              << "\nexchanges: " << r.exchanges << "\nmoved nodes: " << r.moved_nodes << '\n';
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI
 
-namespace ramify::detail::branch_and_bound {
+namespace ramify::detail::branch_and_bound::inline RAMIFY_ABI {
 
 /// Checks the arguments of a search, and refuses what ranks cannot do.
 /// \throws std::invalid_argument naming the field and its range
@@ -37,4 +38,4 @@ inline void check_arguments(const branch_and_bound_options& options,
   distributed_traverse::check_arguments(options, exchange, env);
 }
 
-}  // namespace ramify::detail::branch_and_bound
+}  // namespace ramify::detail::branch_and_bound::inline RAMIFY_ABI

@@ -8,8 +8,9 @@
 #include <ramify/cluster/settings.hpp>
 #include <ramify/distributed_branch_and_bound/config.hpp>
 #include <ramify/distributed_traverse/settings.hpp>
+#include <ramify/version.hpp>
 
-namespace ramify::detail::branch_and_bound {
+namespace ramify::detail::branch_and_bound::inline RAMIFY_ABI {
 
 /// Adds the fields of limits.
 inline void add_limits(shared_settings& settings, const search_limits& limits) {
@@ -36,4 +37,4 @@ inline void add_limits(shared_settings& settings, const search_limits& limits) {
   return settings;
 }
 
-}  // namespace ramify::detail::branch_and_bound
+}  // namespace ramify::detail::branch_and_bound::inline RAMIFY_ABI

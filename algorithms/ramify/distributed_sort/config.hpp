@@ -9,10 +9,11 @@
 #include <ramify/quicksort/config.hpp>
 #include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/report.hpp>
+#include <ramify/version.hpp>
 #include <stdexcept>
 #include <string_view>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// The sizes of the parts that the ranks get.
 enum class sorted_parts {
@@ -41,9 +42,9 @@ inline std::ostream& operator<<(std::ostream& out, const distributed_sort_report
              << "\nlargest part over the mean: " << r.part_imbalance << '\n';
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI
 
-namespace ramify::detail::distributed_sort {
+namespace ramify::detail::distributed_sort::inline RAMIFY_ABI {
 
 /// Checks arguments that are the same on all ranks. \throws std::invalid_argument
 inline void check_arguments(sorted_parts parts, const quicksort_options& options,
@@ -58,4 +59,4 @@ inline void check_arguments(sorted_parts parts, const quicksort_options& options
   }
 }
 
-}  // namespace ramify::detail::distributed_sort
+}  // namespace ramify::detail::distributed_sort::inline RAMIFY_ABI

@@ -7,8 +7,9 @@
 #include <cstddef>
 #include <ramify/cluster/settings.hpp>
 #include <ramify/distributed_sort/config.hpp>
+#include <ramify/version.hpp>
 
-namespace ramify::detail::distributed_sort {
+namespace ramify::detail::distributed_sort::inline RAMIFY_ABI {
 
 /// Returns the settings of a sort. `key` and `value` are sizes in bytes; 0: no values.
 [[nodiscard]] inline shared_settings settings_of(std::size_t key, std::size_t value,
@@ -32,4 +33,4 @@ namespace ramify::detail::distributed_sort {
   return settings;
 }
 
-}  // namespace ramify::detail::distributed_sort
+}  // namespace ramify::detail::distributed_sort::inline RAMIFY_ABI

@@ -8,8 +8,9 @@
 #include <ostream>
 #include <ramify/runtime/environment.hpp>
 #include <ramify/traverse/config.hpp>
+#include <ramify/version.hpp>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// How often the ranks of a distributed call exchange frontier nodes.
 struct exchange_options {
@@ -44,9 +45,9 @@ inline std::ostream& operator<<(std::ostream& out, const distributed_traverse_re
              << "\nexchanges: " << r.exchanges << "\nmoved nodes: " << r.moved_nodes << '\n';
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI
 
-namespace ramify::detail::distributed_traverse {
+namespace ramify::detail::distributed_traverse::inline RAMIFY_ABI {
 
 /// Checks the arguments of a call, and refuses what a traversal by ranks cannot do.
 /// \throws std::invalid_argument naming the field and its range
@@ -61,4 +62,4 @@ inline void check_arguments(const traverse_options& options, const exchange_opti
               "automatic or host, because the host communicates between rounds");
 }
 
-}  // namespace ramify::detail::distributed_traverse
+}  // namespace ramify::detail::distributed_traverse::inline RAMIFY_ABI

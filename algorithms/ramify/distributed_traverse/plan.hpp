@@ -8,11 +8,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <ramify/version.hpp>
 #include <span>
 #include <utility>
 #include <vector>
 
-namespace ramify::detail::distributed_traverse {
+namespace ramify::detail::distributed_traverse::inline RAMIFY_ABI {
 
 /// Nodes that move from one rank to another.
 struct node_transfer {
@@ -123,4 +124,4 @@ class transfer_planner {
   bool were_equal_ = false;  ///< the ranks have had equal parts of long lists
 };
 
-}  // namespace ramify::detail::distributed_traverse
+}  // namespace ramify::detail::distributed_traverse::inline RAMIFY_ABI

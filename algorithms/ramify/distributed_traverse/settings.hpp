@@ -6,9 +6,10 @@
 
 #include <ramify/cluster/settings.hpp>
 #include <ramify/distributed_traverse/config.hpp>
+#include <ramify/version.hpp>
 #include <type_traits>
 
-namespace ramify::detail::distributed_traverse {
+namespace ramify::detail::distributed_traverse::inline RAMIFY_ABI {
 
 /// Adds the options and the environment of a call.
 inline void add_arguments(shared_settings& settings, const traverse_options& options,
@@ -30,4 +31,4 @@ void add_number(shared_settings& settings, const char* name, const Value& value)
   if constexpr (std::is_arithmetic_v<Value>) settings.add(name, value);
 }
 
-}  // namespace ramify::detail::distributed_traverse
+}  // namespace ramify::detail::distributed_traverse::inline RAMIFY_ABI

@@ -9,8 +9,9 @@
 #include <ostream>
 #include <ramify/runtime/detail/arguments.hpp>
 #include <ramify/traverse/config.hpp>
+#include <ramify/version.hpp>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// Options of fork_join(): those of the traversal that visits the nodes, and the maximum number of
 /// nodes, which determines the size of the scratch memory.
@@ -39,4 +40,4 @@ inline std::ostream& operator<<(std::ostream& out, const fork_join_report& r) {
              << "\nleaves: " << r.leaves << '\n';
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

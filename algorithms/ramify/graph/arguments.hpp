@@ -8,12 +8,13 @@
 #include <cstdint>
 #include <ramify/graph/config.hpp>
 #include <ramify/runtime/detail/arguments.hpp>
+#include <ramify/version.hpp>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-namespace ramify::detail::graph {
+namespace ramify::detail::graph::inline RAMIFY_ABI {
 
 /// Throws std::invalid_argument with a message that begins with "graph: ".
 [[noreturn]] inline void refuse(const std::string& what) {
@@ -147,4 +148,4 @@ std::vector<argument_array> check_arguments(const graph_view& graph, const T* re
   return arrays;
 }
 
-}  // namespace ramify::detail::graph
+}  // namespace ramify::detail::graph::inline RAMIFY_ABI

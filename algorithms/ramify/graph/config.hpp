@@ -14,6 +14,7 @@
 #include <ramify/runtime/detail/arguments.hpp>
 #include <ramify/runtime/device_count.hpp>
 #include <ramify/runtime/report.hpp>
+#include <ramify/version.hpp>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -21,7 +22,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// A graph of n vertices and m directed edges in compressed sparse rows. It refers to the arrays
 /// and does not own them. Self-loops and repeated edges are allowed.
@@ -338,4 +339,4 @@ inline std::ostream& operator<<(std::ostream& out, const pagerank_report& r) {
              << "\nchange: " << r.change << "\nconverged: " << (r.converged ? "yes" : "no") << '\n';
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

@@ -7,8 +7,9 @@
 #include <array>
 #include <cstddef>
 #include <ramify/runtime/detail/arguments.hpp>
+#include <ramify/version.hpp>
 
-namespace ramify::detail::nbody {
+namespace ramify::detail::nbody::inline RAMIFY_ABI {
 
 /// Arrays of a force calculation. Vector holds three numbers of type Real.
 template <class Real, class Vector>
@@ -33,4 +34,4 @@ void check_overlap(const body_arrays<Real, Vector>& arrays, const char* algorith
                                        output_array(potentials, results, "potentials")});
 }
 
-}  // namespace ramify::detail::nbody
+}  // namespace ramify::detail::nbody::inline RAMIFY_ABI

@@ -12,10 +12,11 @@
 #include <ostream>
 #include <ramify/runtime/detail/arguments.hpp>
 #include <ramify/runtime/report.hpp>
+#include <ramify/version.hpp>
 #include <string_view>
 #include <vector>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// How the accelerations of n bodies are calculated.
 enum class nbody_method {
@@ -70,7 +71,9 @@ struct nbody_options {
   std::size_t max_nodes = 0;
 };
 
-namespace detail::nbody {
+}  // namespace ramify::inline RAMIFY_ABI
+
+namespace ramify::detail::nbody::inline RAMIFY_ABI {
 
 /// The maximum of nbody_options::step_levels.
 inline constexpr unsigned max_step_levels = 20;
@@ -106,7 +109,9 @@ void validate_range(const nbody_options& options) {
   return std::min(0.0158 * power, 0.011 * std::pow(tolerance, 1.1));
 }
 
-}  // namespace detail::nbody
+}  // namespace ramify::detail::nbody::inline RAMIFY_ABI
+
+namespace ramify::inline RAMIFY_ABI {
 
 /// Checks every field. \throws std::invalid_argument naming the field and its range
 inline void validate(const nbody_options& options) {
@@ -135,7 +140,9 @@ inline void validate(const nbody_options& options) {
               options.leaf_size, "in [1, 1024]");
 }
 
-namespace detail::nbody {
+}  // namespace ramify::inline RAMIFY_ABI
+
+namespace ramify::detail::nbody::inline RAMIFY_ABI {
 
 /// Returns options after all checks of a calculation in Real.
 /// \throws std::invalid_argument naming the field
@@ -146,7 +153,9 @@ const nbody_options& checked(const nbody_options& options) {
   return options;
 }
 
-}  // namespace detail::nbody
+}  // namespace ramify::detail::nbody::inline RAMIFY_ABI
+
+namespace ramify::inline RAMIFY_ABI {
 
 /// Report of a force calculation, or the sums over all force calculations of a simulation.
 struct nbody_report : run_report {
@@ -192,4 +201,4 @@ inline std::ostream& operator<<(std::ostream& out, const nbody_report& r) {
   return out << static_cast<const run_report&>(r);
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

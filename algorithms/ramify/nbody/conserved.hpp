@@ -4,7 +4,9 @@
 /// \file
 /// The conserved quantities of a simulation: energies and momenta; plain C++.
 
-namespace ramify {
+#include <ramify/version.hpp>
+
+namespace ramify::inline RAMIFY_ABI {
 
 /// Sums over all bodies, in double, in the units of the input.
 struct nbody_conserved {
@@ -18,4 +20,4 @@ struct nbody_conserved {
   [[nodiscard]] double energy() const { return kinetic + potential; }
 };
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

@@ -9,9 +9,10 @@
 #include <cstddef>
 #include <limits>
 #include <ramify/runtime/detail/arguments.hpp>
+#include <ramify/version.hpp>
 #include <string>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// A field that acts on all bodies of a simulation, in the units of the bodies: the sum of a
 /// uniform one, a harmonic one and a point mass. With d = x - center, the acceleration is
@@ -48,7 +49,9 @@ inline void validate(const nbody_field& field) {
               field.core_radius, "finite and at least 0");
 }
 
-namespace detail::nbody {
+}  // namespace ramify::inline RAMIFY_ABI
+
+namespace ramify::detail::nbody::inline RAMIFY_ABI {
 
 /// Checks that a calculation in Real can hold every field.
 /// \throws std::invalid_argument naming the field
@@ -74,6 +77,4 @@ void validate_range(const nbody_field& field, double gravitational_constant) {
               field.core_radius, "small enough for its square to be a number of the bodies' type");
 }
 
-}  // namespace detail::nbody
-
-}  // namespace ramify
+}  // namespace ramify::detail::nbody::inline RAMIFY_ABI

@@ -14,7 +14,7 @@ namespace ramify::detail::quadrature::inline RAMIFY_BUILD {
 template <unsigned d, class Integrand>
 struct argument_types {
   static constexpr bool is_function = is_callable<double, Integrand, const quadrature_point<d>&>;
-  static constexpr bool are_valid = is_function && std::is_trivially_copyable_v<Integrand>;
+  static constexpr bool are_valid = is_function && is_kernel_argument<Integrand>;
 };
 
 /// Reports each requirement that the types do not meet by a sentence of the compiler.
@@ -23,7 +23,7 @@ struct checked_types : argument_types<d, Integrand> {
   using types = argument_types<d, Integrand>;
   static_assert(types::is_function,
                 "quadrature: the integrand needs double operator()(quadrature_point<d>) const");
-  static_assert(std::is_trivially_copyable_v<Integrand>,
+  static_assert(is_kernel_argument<Integrand>,
                 "quadrature: the integrand must be trivially copyable, because it is an argument "
                 "of kernels");
 };
@@ -45,8 +45,7 @@ template <unsigned d, class Integrand, class Parameter>
 struct batch_types {
   static constexpr bool is_function =
       is_callable<double, Integrand, const quadrature_point<d>&, const Parameter&>;
-  static constexpr bool are_copyable =
-      std::is_trivially_copyable_v<Integrand> && is_plain<Parameter>;
+  static constexpr bool are_copyable = is_kernel_argument<Integrand> && is_plain<Parameter>;
   static constexpr bool are_valid = is_function && are_copyable;
 };
 

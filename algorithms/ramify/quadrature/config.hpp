@@ -11,10 +11,11 @@
 #include <ostream>
 #include <ramify/runtime/detail/arguments.hpp>
 #include <ramify/runtime/report.hpp>
+#include <ramify/version.hpp>
 #include <string>
 #include <string_view>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// The largest number of dimensions of quadrature().
 inline constexpr unsigned max_quadrature_dimensions = 8;
@@ -127,4 +128,4 @@ struct quadrature_result : quadrature_estimate {
   quadrature_report report;  ///< of the run
 };
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

@@ -15,11 +15,12 @@
 #include <ramify/quadrature/config.hpp>
 #include <ramify/runtime/detail/arguments.hpp>
 #include <ramify/runtime/report.hpp>
+#include <ramify/version.hpp>
 #include <random>
 #include <string>
 #include <string_view>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// A family of integrands with parameters a > 0 and u in [0, 1]. Sums and products are over axes.
 enum class genz_family {
@@ -98,7 +99,9 @@ inline void validate(const genz_integrand& f) {
   return f;
 }
 
-namespace detail::quadrature {
+}  // namespace ramify::inline RAMIFY_ABI
+
+namespace ramify::detail::quadrature::inline RAMIFY_ABI {
 
 /// Returns the integral of the corner peak. The closed form is an alternating sum over the corners
 /// of the cube, whose terms cancel if the `a` are small. This function instead integrates a
@@ -141,7 +144,9 @@ namespace detail::quadrature {
   return 0;
 }
 
-}  // namespace detail::quadrature
+}  // namespace ramify::detail::quadrature::inline RAMIFY_ABI
+
+namespace ramify::inline RAMIFY_ABI {
 
 /// Returns the integral of `f` over [0, 1]^d: from its closed form, or for a corner peak from an
 /// integral over one variable. \throws std::invalid_argument if validate() refuses `f`
@@ -158,4 +163,4 @@ namespace detail::quadrature {
   return product * std::cos(2 * std::numbers::pi * f.u[0] + half_sum);
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

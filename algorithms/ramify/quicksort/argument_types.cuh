@@ -27,7 +27,7 @@ struct argument_types {
   static constexpr bool has_order =
       is_order_of_bits<Compare> || is_callable<bool, Compare, const Key&, const Key&>;
   static constexpr bool are_valid =
-      changeable && plain && has_less && has_order && std::is_trivially_copyable_v<Compare>;
+      changeable && plain && has_less && has_order && is_kernel_argument<Compare>;
 };
 
 /// Reports each requirement that the types do not meet by a sentence of the compiler.
@@ -47,7 +47,7 @@ struct checked_types : argument_types<Key, Value, Compare> {
   static_assert(
       types::has_order,
       "quicksort: the comparator must have bool operator()(const Key&, const Key&) const");
-  static_assert(std::is_trivially_copyable_v<Compare>,
+  static_assert(is_kernel_argument<Compare>,
                 "quicksort: the comparator must be trivially copyable, because it is an argument "
                 "of kernels");
 };

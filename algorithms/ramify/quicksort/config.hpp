@@ -12,10 +12,11 @@
 #include <ramify/runtime/granularity.hpp>
 #include <ramify/runtime/memory_ref.hpp>
 #include <ramify/runtime/report.hpp>
+#include <ramify/version.hpp>
 #include <stdexcept>
 #include <string_view>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// How a segment is partitioned, and which grids are launched.
 enum class quicksort_strategy {
@@ -102,9 +103,9 @@ inline std::ostream& operator<<(std::ostream& out, const quicksort_report& r) {
   return out;
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI
 
-namespace ramify::detail::quicksort {
+namespace ramify::detail::quicksort::inline RAMIFY_ABI {
 
 /// Checks the options of a sort of device memory. \throws std::invalid_argument
 inline void validate_in_place(const quicksort_options& options) {
@@ -131,4 +132,4 @@ void check_overlap(const Key* keys, const Value* values, std::size_t n) {
                  std::array{output_array(keys, n, "keys"), output_array(values, n, "values")});
 }
 
-}  // namespace ramify::detail::quicksort
+}  // namespace ramify::detail::quicksort::inline RAMIFY_ABI

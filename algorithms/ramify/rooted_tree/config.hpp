@@ -13,13 +13,14 @@
 #include <ramify/runtime/detail/result_types.hpp>
 #include <ramify/runtime/device_count.hpp>
 #include <ramify/runtime/report.hpp>
+#include <ramify/version.hpp>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <vector>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// A forest of n nodes in one of two forms. It refers to the arrays and does not own them.
 ///
@@ -70,13 +71,15 @@ struct tree_number_arrays {
   std::int32_t* postorder = nullptr;      ///< from 0 on; roots are in order of their index
 };
 
-namespace detail::rooted_tree {
+}  // namespace ramify::inline RAMIFY_ABI
+
+namespace ramify::detail::rooted_tree::inline RAMIFY_ABI {
 
 /// States which requirements the types of a call meet.
 template <class T, class Combine>
 struct argument_types {
   static constexpr bool combines = is_callable<T, Combine, const T&, const T&>;
-  static constexpr bool are_valid = combines && std::is_trivially_copyable_v<Combine>;
+  static constexpr bool are_valid = combines && is_kernel_argument<Combine>;
 };
 
 /// Reports each requirement that the types do not meet by a sentence of the compiler.
@@ -85,12 +88,14 @@ struct checked_types : argument_types<T, Combine> {
   using types = argument_types<T, Combine>;
   static_assert(types::combines,
                 "rooted_tree: the operator needs T operator()(const T&, const T&) const");
-  static_assert(std::is_trivially_copyable_v<Combine>,
+  static_assert(is_kernel_argument<Combine>,
                 "rooted_tree: the operator must be trivially copyable, because it is an argument "
                 "of kernels");
 };
 
-}  // namespace detail::rooted_tree
+}  // namespace ramify::detail::rooted_tree::inline RAMIFY_ABI
+
+namespace ramify::inline RAMIFY_ABI {
 
 /// Values of the nodes, an associative operator, and the folds to compute. Each array has n
 /// elements in device memory.
@@ -139,9 +144,9 @@ inline std::ostream& operator<<(std::ostream& out, const rooted_tree_report& r) 
              << "rounds of pointer doubling: " << r.rootfix_rounds << '\n';
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI
 
-namespace ramify::detail::rooted_tree {
+namespace ramify::detail::rooted_tree::inline RAMIFY_ABI {
 
 /// Checks the sizes of a forest. \throws std::invalid_argument
 inline void check_shape(const tree_shape& shape, const rooted_tree_options& options) {
@@ -189,4 +194,4 @@ std::vector<argument_array> check_arrays(const tree_shape& shape, const tree_num
   return arrays;
 }
 
-}  // namespace ramify::detail::rooted_tree
+}  // namespace ramify::detail::rooted_tree::inline RAMIFY_ABI

@@ -7,8 +7,9 @@
 #include <cstdint>
 #include <ostream>
 #include <ramify/runtime/report.hpp>
+#include <ramify/version.hpp>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// What a segmented sort did.
 struct segmented_sort_report : run_report {
@@ -26,4 +27,4 @@ inline std::ostream& operator<<(std::ostream& out, const segmented_sort_report& 
              << "merge-sorted segments: " << r.merge_sorted_segments << '\n';
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

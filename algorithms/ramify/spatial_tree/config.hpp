@@ -10,9 +10,10 @@
 #include <ostream>
 #include <ramify/runtime/detail/arguments.hpp>
 #include <ramify/runtime/report.hpp>
+#include <ramify/version.hpp>
 #include <string_view>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// The id that fills a row of k neighbors after the last one, if the tree has fewer than k points.
 inline constexpr std::uint32_t no_neighbor = 0xffffffffu;
@@ -128,4 +129,4 @@ inline std::ostream& operator<<(std::ostream& out, const spatial_tree_report& r)
              << static_cast<const run_report&>(r);
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

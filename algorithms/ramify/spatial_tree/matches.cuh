@@ -68,7 +68,7 @@ using callback_result =
 /// Which requirements a callback meets. The host does not have the types of extended lambdas.
 template <class Real, class Callback>
 struct callback_types {
-  static constexpr bool is_copied = std::is_trivially_copyable_v<Callback>;
+  static constexpr bool is_copied = is_kernel_argument<Callback>;
   static constexpr bool is_called = [] {
     if constexpr (is_device_lambda<Callback>) {
       return true;

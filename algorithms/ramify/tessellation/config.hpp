@@ -10,12 +10,13 @@
 #include <ostream>
 #include <ramify/runtime/detail/arguments.hpp>
 #include <ramify/traverse/config.hpp>
+#include <ramify/version.hpp>
 #include <span>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// A point of the plane.
 struct curve_point {
@@ -100,9 +101,9 @@ inline std::ostream& operator<<(std::ostream& out, const tessellation_report& r)
              << "\ntraversals: " << r.traversals << '\n';
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI
 
-namespace ramify::detail::tessellation {
+namespace ramify::detail::tessellation::inline RAMIFY_ABI {
 
 /// Returns the number of coordinates of a curve or patch.
 template <class Shape>
@@ -126,4 +127,4 @@ template <class Shape>
   throw std::invalid_argument(text.str());
 }
 
-}  // namespace ramify::detail::tessellation
+}  // namespace ramify::detail::tessellation::inline RAMIFY_ABI

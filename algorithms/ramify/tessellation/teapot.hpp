@@ -7,9 +7,10 @@
 #include <cstddef>
 #include <iterator>
 #include <ramify/tessellation/config.hpp>
+#include <ramify/version.hpp>
 #include <vector>
 
-namespace ramify::detail::tessellation {
+namespace ramify::detail::tessellation::inline RAMIFY_ABI {
 
 /// The different control points of the patches below, in units of M. Newell's model (1975), whose
 /// height J. Blinn has divided by 1.3. The z axis points up. The bottom is F. Crow's (1987).
@@ -159,9 +160,9 @@ inline constexpr unsigned char teapot_patches[10][16] = {
 };
 inline constexpr std::size_t rotated_teapot_patches = 6;
 
-}  // namespace ramify::detail::tessellation
+}  // namespace ramify::detail::tessellation::inline RAMIFY_ABI
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// Returns the 32 patches of the Utah teapot, 3.15 units high. Where patches meet, their points are
 /// equal in bits. Their triangles are counterclockwise if they are seen from outside. Six closed
@@ -195,4 +196,4 @@ namespace ramify {
   return patches;
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

@@ -44,9 +44,8 @@ struct argument_types {
   static constexpr bool expands = has_degree<Node, Expand> && has_child<Node, Expand>;
   static constexpr bool visits = is_visit<Node, Visit, Value>();
   static constexpr bool reduces = is_callable<Value, Reduce, const Value&, const Value&>;
-  static constexpr bool are_copyable = std::is_trivially_copyable_v<Expand> &&
-                                       std::is_trivially_copyable_v<Visit> &&
-                                       std::is_trivially_copyable_v<Reduce>;
+  static constexpr bool are_copyable =
+      is_kernel_argument<Expand> && is_kernel_argument<Visit> && is_kernel_argument<Reduce>;
   /// Whether Value can hold the results, also those of a visit with shared memory, or that may end
   /// the traversal.
   static constexpr bool holds_visits =

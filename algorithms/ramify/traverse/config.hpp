@@ -10,9 +10,10 @@
 #include <ramify/runtime/detail/arguments.hpp>
 #include <ramify/runtime/granularity.hpp>
 #include <ramify/runtime/report.hpp>
+#include <ramify/version.hpp>
 #include <string_view>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// How the work is distributed over grids.
 enum class traverse_strategy {
@@ -75,4 +76,4 @@ inline std::ostream& operator<<(std::ostream& out, const traverse_report& r) {
              << "\nended early: " << (r.ended_early ? "yes" : "no") << '\n';
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

@@ -9,12 +9,13 @@
 #include <cstdint>
 #include <ramify/runtime/detail/arguments.hpp>
 #include <ramify/runtime/report.hpp>
+#include <ramify/version.hpp>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// The distribution of the number of children. A node's state is its random number.
 enum class uts_type {
@@ -153,4 +154,4 @@ struct uts_named_tree {
   throw std::invalid_argument("tree '" + std::string(name) + "' is none of " + names);
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

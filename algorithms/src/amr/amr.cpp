@@ -11,7 +11,7 @@
 #include "amr/problem_values.hpp"
 #include "facade/backend_choice.hpp"
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 namespace {
 
 using detail::amr::require;
@@ -258,16 +258,23 @@ std::string make_run(const amr_setup& setup, const amr_state* state, const envir
 
 }  // namespace
 
-void detail::facade::convert_to(amr_fields kind, const amr_setup& setup, mesh_snapshot& mesh) {
+}  // namespace ramify::inline RAMIFY_ABI
+
+namespace ramify::detail::facade::inline RAMIFY_ABI {
+
+void convert_to(amr_fields kind, const amr_setup& setup, mesh_snapshot& mesh) {
   if (kind == amr_fields::conserved) return;
   with_dimensions(setup, [&]<int dim>() { make_primitive<dim>(setup, mesh); });
   mesh.fields = field_names(setup, kind);
 }
 
-std::vector<double> detail::facade::change_since_start(const mesh_snapshot& mesh,
-                                                       const amr_setup& setup) {
+std::vector<double> change_since_start(const mesh_snapshot& mesh, const amr_setup& setup) {
   return with_dimensions(setup, [&]<int dim>() { return change_of<dim>(setup, mesh); });
 }
+
+}  // namespace ramify::detail::facade::inline RAMIFY_ABI
+
+namespace ramify::inline RAMIFY_ABI {
 
 amr_setup recommended_setup(amr_problem problem, int dimensions, amr_criterion criterion) {
   check_enumerator(problem, "amr_setup.problem");
@@ -382,4 +389,4 @@ amr_report amr_simulation::report() const {
   return report;
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

@@ -5,12 +5,13 @@
 /// Defines the facade's runs on an adaptive mesh for the backend that this file is compiled for.
 
 #include <ramify/amr.cuh>
+#include <ramify/version.hpp>
 
 #include "amr/on_backend.hpp"
 #include "amr/problem_of.cuh"
 #include "amr/timed_run.cuh"
 
-namespace ramify::detail::facade {
+namespace ramify::detail::facade::inline RAMIFY_ABI {
 
 template <build where, class Real, int dim>
 std::unique_ptr<amr_on_backend> make_amr_on(const amr_setup& setup, const amr_state* state,
@@ -30,11 +31,11 @@ std::unique_ptr<amr_on_backend> make_amr_on(const amr_setup& setup, const amr_st
       });
 }
 
-}  // namespace ramify::detail::facade
+}  // namespace ramify::detail::facade::inline RAMIFY_ABI
 
 /// Instantiates the facade's meshes with values of type Real in `dim` dimensions, for this backend.
 #define RAMIFY_INSTANTIATE(Real, dim)                                                              \
-  namespace ramify::detail::facade {                                                               \
+  namespace ramify::detail::facade::inline RAMIFY_ABI {                                            \
   template std::unique_ptr<amr_on_backend> make_amr_on<this_build, Real, dim>(const amr_setup&,    \
                                                                               const amr_state*,    \
                                                                               const environment&); \

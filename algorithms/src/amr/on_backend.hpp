@@ -7,11 +7,12 @@
 #include <cstdint>
 #include <memory>
 #include <ramify/amr.hpp>
+#include <ramify/version.hpp>
 #include <vector>
 
 #include "facade/kernel_build.hpp"
 
-namespace ramify::detail::facade {
+namespace ramify::detail::facade::inline RAMIFY_ABI {
 
 /// A run on one of the backends, with any physics, precision and dimension, in one process or on
 /// several ranks.
@@ -38,4 +39,4 @@ template <build where, class Real, int dim>
 std::unique_ptr<amr_on_backend> make_amr_on(const amr_setup& setup, const amr_state* state,
                                             const environment& env);
 
-}  // namespace ramify::detail::facade
+}  // namespace ramify::detail::facade::inline RAMIFY_ABI

@@ -5,9 +5,10 @@
 /// What the facade computes from the values of a mesh on the host, for one process and for several.
 
 #include <ramify/amr.hpp>
+#include <ramify/version.hpp>
 #include <vector>
 
-namespace ramify::detail::facade {
+namespace ramify::detail::facade::inline RAMIFY_ABI {
 
 /// Calls `use` with the number of dimensions as its template argument.
 template <class Use>
@@ -23,4 +24,4 @@ void convert_to(amr_fields kind, const amr_setup& setup, mesh_snapshot& mesh);
 [[nodiscard]] std::vector<double> change_since_start(const mesh_snapshot& mesh,
                                                      const amr_setup& setup);
 
-}  // namespace ramify::detail::facade
+}  // namespace ramify::detail::facade::inline RAMIFY_ABI

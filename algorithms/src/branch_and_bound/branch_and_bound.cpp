@@ -4,7 +4,7 @@
 #include "branch_and_bound/on_backend.hpp"
 #include "facade/backend_choice.hpp"
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 knapsack_result knapsack(const knapsack_instance& instance, const branch_and_bound_options& options,
                          const environment& env) {
@@ -41,4 +41,4 @@ queens_result count_queens(unsigned n, const queens_options& options, const envi
   return result;
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

@@ -6,6 +6,7 @@
 
 #include <ramify/branch_and_bound.cuh>
 #include <ramify/traverse.cuh>
+#include <ramify/version.hpp>
 
 #include "branch_and_bound/on_backend.hpp"
 #include "branch_and_bound/searches.cuh"
@@ -30,7 +31,7 @@ struct find_best_leaf {
 
 }  // namespace ramify::detail::facade::inline RAMIFY_BUILD
 
-namespace ramify::detail::facade {
+namespace ramify::detail::facade::inline RAMIFY_ABI {
 
 template <>
 branch_and_bound_report knapsack_on<this_build>(const knapsack_instance& instance,
@@ -60,4 +61,4 @@ traverse_report count_queens_on<this_build>(unsigned n, const queens_options& op
                                            });
 }
 
-}  // namespace ramify::detail::facade
+}  // namespace ramify::detail::facade::inline RAMIFY_ABI

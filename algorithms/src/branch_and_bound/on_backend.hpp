@@ -5,10 +5,11 @@
 /// Declares the facade's branch and bound on one backend.
 
 #include <ramify/branch_and_bound.hpp>
+#include <ramify/version.hpp>
 
 #include "facade/kernel_build.hpp"
 
-namespace ramify::detail::facade {
+namespace ramify::detail::facade::inline RAMIFY_ABI {
 
 /// Solves a problem on one backend, stores the solution, and returns the report. Each is compiled
 /// once by nvcc and once by the C++ compiler.
@@ -24,4 +25,4 @@ template <build where>
 traverse_report count_queens_on(unsigned n, const queens_options& options, const environment& env,
                                 queens_counts& counts);
 
-}  // namespace ramify::detail::facade
+}  // namespace ramify::detail::facade::inline RAMIFY_ABI

@@ -13,7 +13,7 @@
 #include "distributed_amr/on_backend.hpp"
 #include "facade/on_ranks.hpp"
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 namespace {
 
 using run_pointer = std::unique_ptr<detail::facade::distributed_amr_on_backend>;
@@ -140,4 +140,4 @@ distributed_amr_report distributed_amr_simulation::report() const {
   return report;
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

@@ -5,6 +5,7 @@
 /// Defines the facade's distributed runs for the backend that this file is compiled for.
 
 #include <ramify/distributed_amr.cuh>
+#include <ramify/version.hpp>
 
 #include "amr/problem_of.cuh"
 #include "amr/timed_run.cuh"
@@ -24,7 +25,7 @@ class timed_distributed_run final : public timed_run<Run, facade::distributed_am
 
 }  // namespace ramify::detail::amr::inline RAMIFY_BUILD
 
-namespace ramify::detail::facade {
+namespace ramify::detail::facade::inline RAMIFY_ABI {
 
 template <build where, class Real, int dim>
 std::unique_ptr<distributed_amr_on_backend> make_distributed_amr_on(communicator& ranks,
@@ -47,11 +48,11 @@ std::unique_ptr<distributed_amr_on_backend> make_distributed_amr_on(communicator
       });
 }
 
-}  // namespace ramify::detail::facade
+}  // namespace ramify::detail::facade::inline RAMIFY_ABI
 
 /// Instantiates the facade's meshes with values of type Real in `dim` dimensions, for this backend.
 #define RAMIFY_INSTANTIATE(Real, dim)                                                   \
-  namespace ramify::detail::facade {                                                    \
+  namespace ramify::detail::facade::inline RAMIFY_ABI {                                 \
   template std::unique_ptr<distributed_amr_on_backend>                                  \
   make_distributed_amr_on<this_build, Real, dim>(communicator&, const amr_setup&,       \
                                                  const amr_state*, const environment&); \

@@ -6,10 +6,11 @@
 
 #include <memory>
 #include <ramify/distributed_amr.hpp>
+#include <ramify/version.hpp>
 
 #include "amr/on_backend.hpp"
 
-namespace ramify::detail::facade {
+namespace ramify::detail::facade::inline RAMIFY_ABI {
 
 /// A run on all ranks. All functions except time(), steps() and own_snapshot() are collective.
 class distributed_amr_on_backend : public mesh_run_on_backend<distributed_amr_report> {
@@ -24,4 +25,4 @@ std::unique_ptr<distributed_amr_on_backend> make_distributed_amr_on(communicator
                                                                     const amr_state* state,
                                                                     const environment& env);
 
-}  // namespace ramify::detail::facade
+}  // namespace ramify::detail::facade::inline RAMIFY_ABI

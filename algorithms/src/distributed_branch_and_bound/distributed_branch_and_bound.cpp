@@ -5,7 +5,7 @@
 #include "distributed_branch_and_bound/on_backend.hpp"
 #include "facade/on_ranks.hpp"
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 namespace {
 
 void require_equal(communicator& comm, const knapsack_instance& instance,
@@ -108,4 +108,4 @@ distributed_queens_result distributed_count_queens(communicator& comm, unsigned 
       });
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

@@ -7,6 +7,7 @@
 
 #include <ramify/distributed_branch_and_bound.cuh>
 #include <ramify/distributed_traverse.cuh>
+#include <ramify/version.hpp>
 
 #include "branch_and_bound/searches.cuh"
 #include "distributed_branch_and_bound/on_backend.hpp"
@@ -36,7 +37,7 @@ struct find_best_leaf_on_ranks {
 
 }  // namespace ramify::detail::facade::inline RAMIFY_BUILD
 
-namespace ramify::detail::facade {
+namespace ramify::detail::facade::inline RAMIFY_ABI {
 
 template <>
 distributed_branch_and_bound_report distributed_knapsack_on<this_build>(
@@ -65,4 +66,4 @@ distributed_traverse_report distributed_count_queens_on<this_build>(
       });
 }
 
-}  // namespace ramify::detail::facade
+}  // namespace ramify::detail::facade::inline RAMIFY_ABI

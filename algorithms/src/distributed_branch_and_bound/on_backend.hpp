@@ -5,10 +5,11 @@
 /// Declares the facade's distributed branch and bound on one backend.
 
 #include <ramify/distributed_branch_and_bound.hpp>
+#include <ramify/version.hpp>
 
 #include "facade/kernel_build.hpp"
 
-namespace ramify::detail::facade {
+namespace ramify::detail::facade::inline RAMIFY_ABI {
 
 /// Solves a problem with all ranks on one backend, stores the solution, and returns the report.
 /// Each is compiled once by nvcc and once by the C++ compiler.
@@ -27,4 +28,4 @@ distributed_traverse_report distributed_count_queens_on(communicator& comm, unsi
                                                         const environment& env,
                                                         queens_counts& counts);
 
-}  // namespace ramify::detail::facade
+}  // namespace ramify::detail::facade::inline RAMIFY_ABI

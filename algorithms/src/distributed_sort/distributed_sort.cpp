@@ -6,7 +6,7 @@
 #include "distributed_sort/on_backend.hpp"
 #include "facade/on_ranks.hpp"
 
-namespace ramify::detail::distributed_sort {
+namespace ramify::detail::distributed_sort::inline RAMIFY_ABI {
 
 distributed_sort_report sort_vectors(communicator& comm, rank_vectors& vectors, bool has_values,
                                      ramify::sort_order order, sorted_parts parts,
@@ -35,4 +35,4 @@ distributed_sort_report sort_vectors(communicator& comm, rank_vectors& vectors, 
   });
 }
 
-}  // namespace ramify::detail::distributed_sort
+}  // namespace ramify::detail::distributed_sort::inline RAMIFY_ABI

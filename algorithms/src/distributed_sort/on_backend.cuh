@@ -6,6 +6,7 @@
 /// rank are those of the facade's quicksort, which are not instantiated here.
 
 #include <ramify/distributed_sort/parts.cuh>
+#include <ramify/version.hpp>
 #include <type_traits>
 
 #include "distributed_sort/on_backend.hpp"
@@ -30,7 +31,7 @@ struct held_order {
 
 }  // namespace ramify::detail::distributed_sort::inline RAMIFY_BUILD
 
-namespace ramify::detail::facade {
+namespace ramify::detail::facade::inline RAMIFY_ABI {
 
 template <build where, class Held, class Value>
 distributed_sort_report distributed_sort_on(communicator& comm,
@@ -68,7 +69,7 @@ distributed_sort_report distributed_sort_on(communicator& comm,
   return report;
 }
 
-}  // namespace ramify::detail::facade
+}  // namespace ramify::detail::facade::inline RAMIFY_ABI
 
 // The quicksort family instantiates quicksort_on().
 #define RAMIFY_SORT_HELD(Held)                                                           \
@@ -83,9 +84,9 @@ distributed_sort_report distributed_sort_on(communicator& comm,
   template distributed_sort_report distributed_sort_on<this_build, Held, std::uint64_t>( \
       communicator&, distributed_sort::rank_vectors&, const distributed_sort_call&);
 
-namespace ramify::detail::facade {
+namespace ramify::detail::facade::inline RAMIFY_ABI {
 RAMIFY_SORT_HELD(std::uint32_t)
 RAMIFY_SORT_HELD(std::uint64_t)
 RAMIFY_SORT_HELD(double)
-}  // namespace ramify::detail::facade
+}  // namespace ramify::detail::facade::inline RAMIFY_ABI
 #undef RAMIFY_SORT_HELD

@@ -5,11 +5,12 @@
 /// The functions of the facade's distributed sort that each backend defines.
 
 #include <ramify/distributed_sort.hpp>
+#include <ramify/version.hpp>
 
 #include "facade/kernel_build.hpp"
 #include "quicksort/on_backend.hpp"
 
-namespace ramify::detail::facade {
+namespace ramify::detail::facade::inline RAMIFY_ABI {
 
 /// How vectors are sorted.
 struct distributed_sort_call {
@@ -25,4 +26,4 @@ template <build where, class Held, class Value>
 distributed_sort_report distributed_sort_on(communicator& comm, distributed_sort::rank_vectors&,
                                             const distributed_sort_call&);
 
-}  // namespace ramify::detail::facade
+}  // namespace ramify::detail::facade::inline RAMIFY_ABI

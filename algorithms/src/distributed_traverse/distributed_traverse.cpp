@@ -5,7 +5,7 @@
 #include "distributed_traverse/on_backend.hpp"
 #include "facade/on_ranks.hpp"
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 namespace {
 
 shared_settings settings_of(const uts_parameters& tree, const traverse_options& options,
@@ -42,4 +42,4 @@ distributed_tree_search_result distributed_tree_search(communicator& comm,
   return result;
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

@@ -7,11 +7,12 @@
 
 #include <ramify/distributed_traverse.cuh>
 #include <ramify/tree_search/uts.cuh>
+#include <ramify/version.hpp>
 
 #include "distributed_traverse/on_backend.hpp"
 #include "facade/facade_call.cuh"
 
-namespace ramify::detail::facade {
+namespace ramify::detail::facade::inline RAMIFY_ABI {
 
 template <>
 distributed_traverse_report distributed_tree_search_on<this_build>(
@@ -26,4 +27,4 @@ distributed_traverse_report distributed_tree_search_on<this_build>(
   return call.finish(found.report);
 }
 
-}  // namespace ramify::detail::facade
+}  // namespace ramify::detail::facade::inline RAMIFY_ABI

@@ -2,6 +2,9 @@
 #include "facade/backend_choice.hpp"
 
 namespace ramify::detail::facade {
+#include <ramify/launch_costs.hpp>
+
+namespace ramify::detail::facade::inline RAMIFY_ABI {
 
 #if !RAMIFY_FACADE_HAS_CUDA
 cuda_device find_cuda_device() { return {false, "built without CUDA"}; }
@@ -22,9 +25,9 @@ backend_choice choose_backend(backend wanted) {
   return {backend::cpu, device.description};
 }
 
-}  // namespace ramify::detail::facade
+}  // namespace ramify::detail::facade::inline RAMIFY_ABI
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 launch_costs launch_costs_of_device() {
   // It throws if there is no usable device.
@@ -38,3 +41,4 @@ gpu_identity gpu_and_driver() {
 }
 
 }  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

@@ -8,13 +8,14 @@
 #include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/error.hpp>
 #include <ramify/runtime/report.hpp>
+#include <ramify/version.hpp>
 #include <string>
 #include <type_traits>
 #include <utility>
 
 #include "facade/kernel_build.hpp"
 
-namespace ramify::detail::facade {
+namespace ramify::detail::facade::inline RAMIFY_ABI {
 
 /// Whether the current CUDA device can run kernels of this program.
 struct cuda_device {
@@ -72,4 +73,4 @@ auto on_backend(const environment& env, Body body) {
   return report;
 }
 
-}  // namespace ramify::detail::facade
+}  // namespace ramify::detail::facade::inline RAMIFY_ABI

@@ -5,7 +5,7 @@
 
 #include "facade/backend_choice.hpp"
 
-namespace ramify::detail::facade {
+namespace ramify::detail::facade::inline RAMIFY_ABI {
 namespace {
 
 // Represents all kernels of the program, which are compiled for the same architectures.
@@ -63,3 +63,4 @@ gpu_identity gpu_on_cuda() {
 }
 
 }  // namespace ramify::detail::facade
+}  // namespace ramify::detail::facade::inline RAMIFY_ABI

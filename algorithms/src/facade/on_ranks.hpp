@@ -7,12 +7,13 @@
 #include <ramify/cluster/communicator.hpp>
 #include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/report.hpp>
+#include <ramify/version.hpp>
 #include <stdexcept>
 #include <string>
 
 #include "facade/backend_choice.hpp"
 
-namespace ramify::detail::facade {
+namespace ramify::detail::facade::inline RAMIFY_ABI {
 
 /// Checks that a call by the ranks of `comm` can run on the backend of an environment.
 /// \throws std::invalid_argument
@@ -38,4 +39,4 @@ auto on_ranks(communicator& comm, const environment& env, Body body) {
   return report;
 }
 
-}  // namespace ramify::detail::facade
+}  // namespace ramify::detail::facade::inline RAMIFY_ABI

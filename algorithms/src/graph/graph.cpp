@@ -5,7 +5,7 @@
 #include "facade/backend_choice.hpp"
 #include "graph/on_backend.hpp"
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 namespace {
 
 /// Returns the address of an output, or null if it is empty. \throws std::invalid_argument
@@ -43,10 +43,14 @@ searches_report breadth_first_searches(const graph_view& graph,
   });
 }
 
+}  // namespace ramify::inline RAMIFY_ABI
+
+namespace ramify::detail::graph::inline RAMIFY_ABI {
+
 template <edge_length T>
-sssp_report detail::graph::paths_of_type(const graph_view& graph, std::span<const T> weights,
-                                         std::int64_t source, const basic_sssp_spans<T>& results,
-                                         const sssp_options& options, const environment& env) {
+sssp_report paths_of_type(const graph_view& graph, std::span<const T> weights, std::int64_t source,
+                          const basic_sssp_spans<T>& results, const sssp_options& options,
+                          const environment& env) {
   validate(env);
   const basic_sssp_arrays<T> arrays{data_of(results.distances, graph, "distances"),
                                     data_of(results.parents, graph, "parents")};
@@ -57,14 +61,18 @@ sssp_report detail::graph::paths_of_type(const graph_view& graph, std::span<cons
 }
 
 // The types of lengths that on_backend.cuh is compiled for.
-#define RAMIFY_INSTANTIATE(T)                                                                 \
-  template sssp_report detail::graph::paths_of_type(const graph_view&, std::span<const T>,    \
-                                                    std::int64_t, const basic_sssp_spans<T>&, \
-                                                    const sssp_options&, const environment&);
+#define RAMIFY_INSTANTIATE(T)                                                             \
+  template sssp_report paths_of_type(const graph_view&, std::span<const T>, std::int64_t, \
+                                     const basic_sssp_spans<T>&, const sssp_options&,     \
+                                     const environment&);
 RAMIFY_INSTANTIATE(float)
 RAMIFY_INSTANTIATE(double)
 RAMIFY_INSTANTIATE(std::uint64_t)
 #undef RAMIFY_INSTANTIATE
+
+}  // namespace ramify::detail::graph::inline RAMIFY_ABI
+
+namespace ramify::inline RAMIFY_ABI {
 
 components_report connected_components(const graph_view& graph, std::span<std::int32_t> components,
                                        const graph_options& options, const environment& env) {
@@ -85,4 +93,4 @@ pagerank_report pagerank(const graph_view& graph, std::span<double> ranks,
       env, [&](auto where) { return detail::facade::pagerank_on<where>(graph, to, options, env); });
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

@@ -5,6 +5,7 @@
 /// Graph algorithms of the facade, on the backend of the compiler that compiles this file.
 
 #include <ramify/graph.cuh>
+#include <ramify/version.hpp>
 #include <span>
 
 #include "facade/device_arrays.cuh"
@@ -48,7 +49,7 @@ class graph_on_device {
 
 }  // namespace ramify::detail::graph::inline RAMIFY_BUILD
 
-namespace ramify::detail::facade {
+namespace ramify::detail::facade::inline RAMIFY_ABI {
 
 using graph::graph_on_device;
 
@@ -131,4 +132,4 @@ pagerank_report pagerank_on<this_build>(const graph_view& graph, double* ranks,
   return call.finish(report, result);
 }
 
-}  // namespace ramify::detail::facade
+}  // namespace ramify::detail::facade::inline RAMIFY_ABI

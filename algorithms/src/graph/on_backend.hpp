@@ -5,10 +5,11 @@
 /// Declares the facade's graph algorithms on one backend.
 
 #include <ramify/graph.hpp>
+#include <ramify/version.hpp>
 
 #include "facade/kernel_build.hpp"
 
-namespace ramify::detail::facade {
+namespace ramify::detail::facade::inline RAMIFY_ABI {
 
 // All arrays belong to the caller and may be in any memory; null outputs are not computed. nvcc and
 // the C++ compiler each compile these functions once. They wait until the outputs are written.
@@ -42,4 +43,4 @@ template <build where>
 pagerank_report pagerank_on(const graph_view& graph, double* ranks, const pagerank_options& options,
                             const environment& env);
 
-}  // namespace ramify::detail::facade
+}  // namespace ramify::detail::facade::inline RAMIFY_ABI

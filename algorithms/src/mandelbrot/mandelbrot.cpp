@@ -4,7 +4,7 @@
 #include "facade/backend_choice.hpp"
 #include "mandelbrot/on_backend.hpp"
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 mandelbrot_report mandelbrot(const mandelbrot_view& view, std::span<std::uint32_t> dwells,
                              std::span<pixel_origin> origins, const mandelbrot_options& options,
@@ -20,4 +20,4 @@ mandelbrot_report mandelbrot(const mandelbrot_view& view, std::span<std::uint32_
   });
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

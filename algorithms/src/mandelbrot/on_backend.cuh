@@ -5,11 +5,12 @@
 /// Defines the facade's mandelbrot() for the backend of the compiler that reads this file.
 
 #include <ramify/mandelbrot.cuh>
+#include <ramify/version.hpp>
 
 #include "facade/device_arrays.cuh"
 #include "mandelbrot/on_backend.hpp"
 
-namespace ramify::detail::facade {
+namespace ramify::detail::facade::inline RAMIFY_ABI {
 
 template <>
 mandelbrot_report mandelbrot_on<this_build>(const mandelbrot_view& view,
@@ -25,4 +26,4 @@ mandelbrot_report mandelbrot_on<this_build>(const mandelbrot_view& view,
   return call.finish(report, device_dwells, device_origins);
 }
 
-}  // namespace ramify::detail::facade
+}  // namespace ramify::detail::facade::inline RAMIFY_ABI

@@ -5,10 +5,11 @@
 /// Declares the facade's mandelbrot() on one backend.
 
 #include <ramify/mandelbrot.hpp>
+#include <ramify/version.hpp>
 
 #include "facade/kernel_build.hpp"
 
-namespace ramify::detail::facade {
+namespace ramify::detail::facade::inline RAMIFY_ABI {
 
 /// Computes an image on one backend and returns the report. It is compiled once by nvcc and once by
 /// the C++ compiler.
@@ -17,4 +18,4 @@ mandelbrot_report mandelbrot_on(const mandelbrot_view& view, std::span<std::uint
                                 std::span<pixel_origin> origins, const mandelbrot_options& options,
                                 const environment& env);
 
-}  // namespace ramify::detail::facade
+}  // namespace ramify::detail::facade::inline RAMIFY_ABI

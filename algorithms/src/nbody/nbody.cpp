@@ -6,7 +6,7 @@
 #include "facade/backend_choice.hpp"
 #include "nbody/on_backend.hpp"
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 template <nbody_real Real>
 nbody_report gravity(std::span<const std::array<Real, 3>> positions, std::span<const Real> masses,
@@ -106,4 +106,4 @@ RAMIFY_INSTANTIATE(float)
 RAMIFY_INSTANTIATE(double)
 #undef RAMIFY_INSTANTIATE
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

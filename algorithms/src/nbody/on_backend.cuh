@@ -6,6 +6,7 @@
 /// CUDA.
 
 #include <ramify/nbody.cuh>
+#include <ramify/version.hpp>
 
 #include "facade/device_arrays.cuh"
 #include "nbody/on_backend.hpp"
@@ -79,7 +80,7 @@ class nbody_here final : public facade::nbody_on_backend<Real> {
 
 }  // namespace ramify::detail::nbody::inline RAMIFY_BUILD
 
-namespace ramify::detail::facade {
+namespace ramify::detail::facade::inline RAMIFY_ABI {
 
 template <build where, class Real>
 nbody_report gravity_on(const gravity_arrays<Real>& arrays, const nbody_options& options,
@@ -126,11 +127,11 @@ std::unique_ptr<nbody_on_backend<Real>> make_nbody_on(
   return make(named_field<Real>(*field, options));
 }
 
-}  // namespace ramify::detail::facade
+}  // namespace ramify::detail::facade::inline RAMIFY_ABI
 
 /// Instantiates the facade's gravity with numbers of type Real, for this backend.
 #define RAMIFY_INSTANTIATE(Real)                                                                  \
-  namespace ramify::detail::facade {                                                              \
+  namespace ramify::detail::facade::inline RAMIFY_ABI {                                           \
   template nbody_report gravity_on<this_build>(const gravity_arrays<Real>&, const nbody_options&, \
                                                const environment&);                               \
   template nbody_collisions find_collisions_on<this_build>(std::span<const std::array<Real, 3>>,  \

@@ -8,10 +8,11 @@
 #include <memory>
 #include <ramify/nbody.hpp>
 #include <ramify/nbody/arrays.hpp>
+#include <ramify/version.hpp>
 
 #include "facade/kernel_build.hpp"
 
-namespace ramify::detail::facade {
+namespace ramify::detail::facade::inline RAMIFY_ABI {
 
 /// The arrays of gravity().
 template <class Real>
@@ -35,4 +36,4 @@ std::unique_ptr<nbody_on_backend<Real>> make_nbody_on(
     std::span<const Real> masses, const nbody_field* field, const nbody_options& options,
     const environment& env);
 
-}  // namespace ramify::detail::facade
+}  // namespace ramify::detail::facade::inline RAMIFY_ABI

@@ -6,6 +6,7 @@
 
 #include <ramify/quadrature.cuh>
 #include <ramify/quadrature/genz.cuh>
+#include <ramify/version.hpp>
 #include <utility>
 
 #include "facade/facade_call.cuh"
@@ -24,7 +25,7 @@ quadrature_result integrate_cube(const genz_integrand& f, const quadrature_optio
 
 }  // namespace ramify::detail::facade::inline RAMIFY_BUILD
 
-namespace ramify::detail::facade {
+namespace ramify::detail::facade::inline RAMIFY_ABI {
 
 template <>
 quadrature_report quadrature_on<this_build>(const genz_integrand& f,
@@ -41,4 +42,4 @@ quadrature_report quadrature_on<this_build>(const genz_integrand& f,
   return call.finish(result.report);
 }
 
-}  // namespace ramify::detail::facade
+}  // namespace ramify::detail::facade::inline RAMIFY_ABI

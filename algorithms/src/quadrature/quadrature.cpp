@@ -4,7 +4,7 @@
 #include "facade/backend_choice.hpp"
 #include "quadrature/on_backend.hpp"
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 quadrature_result quadrature(const genz_integrand& f, const quadrature_options& options,
                              const environment& env) {
@@ -18,4 +18,4 @@ quadrature_result quadrature(const genz_integrand& f, const quadrature_options& 
   return result;
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

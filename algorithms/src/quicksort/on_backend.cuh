@@ -5,6 +5,7 @@
 /// The facade's quicksort on the backend that this compiler builds for.
 
 #include <ramify/quicksort_out_of_core.cuh>
+#include <ramify/version.hpp>
 #include <type_traits>
 
 #include "facade/device_arrays.cuh"
@@ -31,7 +32,7 @@ bool is_sorted_in_parts(Held* keys, std::size_t n, const quicksort_options& opti
 
 }  // namespace ramify::detail::facade::inline RAMIFY_BUILD
 
-namespace ramify::detail::facade {
+namespace ramify::detail::facade::inline RAMIFY_ABI {
 
 // Copies the arrays to the device if necessary, sorts, and copies them back.
 template <build where, class Held, class Value>
@@ -61,11 +62,11 @@ quicksort_report quicksort_on(Held* keys, Value* values, std::size_t n, const nu
   }
 }
 
-}  // namespace ramify::detail::facade
+}  // namespace ramify::detail::facade::inline RAMIFY_ABI
 
 /// Instantiates the sorts of keys that are held as Held, for this backend.
 #define RAMIFY_INSTANTIATE(Held)                                                         \
-  namespace ramify::detail::facade {                                                     \
+  namespace ramify::detail::facade::inline RAMIFY_ABI {                                  \
   template quicksort_report quicksort_on<this_build>(Held*, void*, std::size_t,          \
                                                      const number_order&,                \
                                                      const quicksort_options&,           \

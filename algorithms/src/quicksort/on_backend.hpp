@@ -6,10 +6,11 @@
 
 #include <cstddef>
 #include <ramify/quicksort.hpp>
+#include <ramify/version.hpp>
 
 #include "facade/kernel_build.hpp"
 
-namespace ramify::detail::facade {
+namespace ramify::detail::facade::inline RAMIFY_ABI {
 
 /// The type of numbers, and the order in which they are sorted.
 struct number_order {
@@ -24,4 +25,4 @@ template <build where, class Held, class Value>
 quicksort_report quicksort_on(Held* keys, Value* values, std::size_t n, const number_order& order,
                               const quicksort_options& options, const environment& env);
 
-}  // namespace ramify::detail::facade
+}  // namespace ramify::detail::facade::inline RAMIFY_ABI

@@ -4,7 +4,7 @@
 #include "facade/backend_choice.hpp"
 #include "quicksort/on_backend.hpp"
 
-namespace ramify::detail::quicksort {
+namespace ramify::detail::quicksort::inline RAMIFY_ABI {
 
 quicksort_report sort_numbers(const number_array& keys, const number_array& values, std::size_t n,
                               ramify::sort_order order, const quicksort_options& options,
@@ -30,4 +30,4 @@ quicksort_report sort_numbers(const number_array& keys, const number_array& valu
   });
 }
 
-}  // namespace ramify::detail::quicksort
+}  // namespace ramify::detail::quicksort::inline RAMIFY_ABI

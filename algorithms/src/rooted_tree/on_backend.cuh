@@ -6,6 +6,7 @@
 /// compiler for the CPU executor.
 
 #include <ramify/rooted_tree.cuh>
+#include <ramify/version.hpp>
 #include <type_traits>
 
 #include "facade/device_arrays.cuh"
@@ -35,7 +36,7 @@ struct runtime_operator {
 
 }  // namespace ramify::detail::rooted_tree::inline RAMIFY_BUILD
 
-namespace ramify::detail::facade {
+namespace ramify::detail::facade::inline RAMIFY_ABI {
 
 template <build where, class T>
 rooted_tree_report rooted_tree_on(const tree_shape& shape, const tree_number_arrays& numbers,
@@ -75,4 +76,4 @@ RAMIFY_INSTANTIATE(double)
 RAMIFY_INSTANTIATE(std::int64_t)
 #undef RAMIFY_INSTANTIATE
 
-}  // namespace ramify::detail::facade
+}  // namespace ramify::detail::facade::inline RAMIFY_ABI

@@ -5,10 +5,11 @@
 /// Declares the facade's rooted trees on one backend.
 
 #include <ramify/rooted_tree.hpp>
+#include <ramify/version.hpp>
 
 #include "facade/kernel_build.hpp"
 
-namespace ramify::detail::facade {
+namespace ramify::detail::facade::inline RAMIFY_ABI {
 
 /// Numbers and folds a forest on one backend. All arrays are the caller's, in any memory. nvcc and
 /// the C++ compiler each compile it once.
@@ -17,4 +18,4 @@ rooted_tree_report rooted_tree_on(const tree_shape& shape, const tree_number_arr
                                   const tree_folds<T, tree_operator>& folds,
                                   const rooted_tree_options& options, const environment& env);
 
-}  // namespace ramify::detail::facade
+}  // namespace ramify::detail::facade::inline RAMIFY_ABI

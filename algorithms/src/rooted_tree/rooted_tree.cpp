@@ -6,7 +6,7 @@
 #include "facade/backend_choice.hpp"
 #include "rooted_tree/on_backend.hpp"
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 namespace {
 
 /// The number of elements of each array of a call.
@@ -75,4 +75,4 @@ RAMIFY_INSTANTIATE(double)
 RAMIFY_INSTANTIATE(std::int64_t)
 #undef RAMIFY_INSTANTIATE
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

@@ -5,13 +5,14 @@
 /// The facade's segmented_sort on the backend that this compiler builds for.
 
 #include <ramify/segmented_sort.cuh>
+#include <ramify/version.hpp>
 #include <type_traits>
 
 #include "facade/device_arrays.cuh"
 #include "quicksort/number_orders.cuh"
 #include "segmented_sort/on_backend.hpp"
 
-namespace ramify::detail::facade {
+namespace ramify::detail::facade::inline RAMIFY_ABI {
 
 // Copies the arrays to the device if necessary, sorts, and copies them back.
 template <build where, class Held, class Value>
@@ -42,11 +43,11 @@ segmented_sort_report segmented_sort_on(Held* keys, Value* values, std::size_t n
   return sort(static_cast<const std::uint32_t*>(offsets.data));
 }
 
-}  // namespace ramify::detail::facade
+}  // namespace ramify::detail::facade::inline RAMIFY_ABI
 
 /// Instantiates the sorts of keys that are held as Held, for this backend.
 #define RAMIFY_INSTANTIATE(Held)                                                           \
-  namespace ramify::detail::facade {                                                       \
+  namespace ramify::detail::facade::inline RAMIFY_ABI {                                    \
   template segmented_sort_report segmented_sort_on<this_build>(                            \
       Held*, void*, std::size_t, const segmented_sort::offset_range&, const number_order&, \
       const environment&);                                                                 \

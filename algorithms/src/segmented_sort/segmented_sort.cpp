@@ -4,7 +4,7 @@
 #include "facade/backend_choice.hpp"
 #include "segmented_sort/on_backend.hpp"
 
-namespace ramify::detail::segmented_sort {
+namespace ramify::detail::segmented_sort::inline RAMIFY_ABI {
 
 segmented_sort_report sort_segments(const quicksort::number_array& keys,
                                     const quicksort::number_array& values, std::size_t n,
@@ -30,4 +30,4 @@ segmented_sort_report sort_segments(const quicksort::number_array& keys,
   });
 }
 
-}  // namespace ramify::detail::segmented_sort
+}  // namespace ramify::detail::segmented_sort::inline RAMIFY_ABI

@@ -5,6 +5,7 @@
 /// The implementation of spatial_index on one backend: the GPU under nvcc, else the CPU executor.
 
 #include <ramify/spatial_tree.cuh>
+#include <ramify/version.hpp>
 
 #include <algorithm>
 #include <stdexcept>
@@ -190,7 +191,7 @@ class spatial_here : public facade::spatial_backend<Real, dim> {
 
 }  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD
 
-namespace ramify::detail::facade {
+namespace ramify::detail::facade::inline RAMIFY_ABI {
 
 template <build where, class Real, int dim>
 std::unique_ptr<spatial_backend<Real, dim>> make_spatial_on(
@@ -200,12 +201,12 @@ std::unique_ptr<spatial_backend<Real, dim>> make_spatial_on(
   return std::make_unique<detail::spatial_tree::spatial_here<Real, dim>>(points, options, env);
 }
 
-}  // namespace ramify::detail::facade
+}  // namespace ramify::detail::facade::inline RAMIFY_ABI
 
 /// Instantiates the facade's trees over `dim`-dimensional points of Real, for this backend.
 #define RAMIFY_INSTANTIATE(Real, dim)                                                           \
   RAMIFY_SPATIAL_FUNCTIONS(, Real, dim)                                                         \
-  namespace ramify::detail::facade {                                                            \
+  namespace ramify::detail::facade::inline RAMIFY_ABI {                                         \
   template std::unique_ptr<spatial_backend<Real, dim>> make_spatial_on<this_build, Real, dim>(  \
       std::span<const std::array<Real, dim>>, const spatial_tree_options&, const environment&); \
   }

@@ -7,10 +7,11 @@
 
 #include <memory>
 #include <ramify/spatial_tree.hpp>
+#include <ramify/version.hpp>
 
 #include "facade/kernel_build.hpp"
 
-namespace ramify::detail::facade {
+namespace ramify::detail::facade::inline RAMIFY_ABI {
 
 /// Builds a tree on the backend `where`. One definition per build.
 template <build where, class Real, int dim>
@@ -18,4 +19,4 @@ std::unique_ptr<spatial_backend<Real, dim>> make_spatial_on(
     std::span<const std::array<Real, dim>> points, const spatial_tree_options& options,
     const environment& env);
 
-}  // namespace ramify::detail::facade
+}  // namespace ramify::detail::facade::inline RAMIFY_ABI

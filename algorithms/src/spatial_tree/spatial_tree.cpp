@@ -4,7 +4,7 @@
 #include "facade/backend_choice.hpp"
 #include "spatial_tree/on_backend.hpp"
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 template <class Real, int dim>
 spatial_index<Real, dim>::spatial_index(std::span<const point> points,
@@ -24,4 +24,4 @@ template class spatial_index<float, 3>;
 template class spatial_index<double, 2>;
 template class spatial_index<double, 3>;
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

@@ -5,6 +5,7 @@
 /// Defines the facade's tessellations for the backend of the compiler that reads this file.
 
 #include <ramify/tessellation.cuh>
+#include <ramify/version.hpp>
 
 #include "facade/device_arrays.cuh"
 #include "tessellation/on_backend.hpp"
@@ -20,7 +21,7 @@ void copy_out(facade_call& call, const device_buffer<T>& from, std::vector<T>& t
 
 }  // namespace ramify::detail::facade::inline RAMIFY_BUILD
 
-namespace ramify::detail::facade {
+namespace ramify::detail::facade::inline RAMIFY_ABI {
 
 template <>
 tessellation_report tessellate_curves_on<this_build>(std::span<const cubic_curve> curves,
@@ -49,4 +50,4 @@ tessellation_report tessellate_patches_on<this_build>(std::span<const bicubic_pa
   return call.finish(mesh.report);
 }
 
-}  // namespace ramify::detail::facade
+}  // namespace ramify::detail::facade::inline RAMIFY_ABI

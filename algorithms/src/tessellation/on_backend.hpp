@@ -5,10 +5,11 @@
 /// Declares the facade's tessellations on one backend.
 
 #include <ramify/tessellation.hpp>
+#include <ramify/version.hpp>
 
 #include "facade/kernel_build.hpp"
 
-namespace ramify::detail::facade {
+namespace ramify::detail::facade::inline RAMIFY_ABI {
 
 /// Tessellates on one backend, stores the result, and returns the report. Each is compiled once by
 /// nvcc and once by the C++ compiler.
@@ -21,4 +22,4 @@ tessellation_report tessellate_patches_on(std::span<const bicubic_patch> patches
                                           const tessellation_options& options,
                                           const environment& env, triangle_mesh& result);
 
-}  // namespace ramify::detail::facade
+}  // namespace ramify::detail::facade::inline RAMIFY_ABI

@@ -4,7 +4,7 @@
 #include "facade/backend_choice.hpp"
 #include "tessellation/on_backend.hpp"
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 polylines tessellate_curves(std::span<const cubic_curve> curves,
                             const tessellation_options& options, const environment& env) {
@@ -28,4 +28,4 @@ triangle_mesh tessellate_patches(std::span<const bicubic_patch> patches,
   return result;
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

@@ -5,11 +5,12 @@
 /// Defines the facade's tree search for the backend of the compiler that reads this file.
 
 #include <ramify/tree_search.cuh>
+#include <ramify/version.hpp>
 
 #include "facade/facade_call.cuh"
 #include "tree_search/on_backend.hpp"
 
-namespace ramify::detail::facade {
+namespace ramify::detail::facade::inline RAMIFY_ABI {
 
 template <>
 traverse_report tree_search_on<this_build>(const uts_parameters& tree,
@@ -21,4 +22,4 @@ traverse_report tree_search_on<this_build>(const uts_parameters& tree,
   return call.finish(found.report);
 }
 
-}  // namespace ramify::detail::facade
+}  // namespace ramify::detail::facade::inline RAMIFY_ABI

@@ -4,7 +4,7 @@
 #include "facade/backend_choice.hpp"
 #include "tree_search/on_backend.hpp"
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 tree_search_result tree_search(const uts_parameters& tree, const traverse_options& options,
                                const environment& env) {
@@ -18,4 +18,4 @@ tree_search_result tree_search(const uts_parameters& tree, const traverse_option
   return result;
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

@@ -51,12 +51,13 @@
 #include <ramify/cluster/report.hpp>
 #include <ramify/cluster/settings.hpp>
 #include <ramify/runtime/report.hpp>
+#include <ramify/version.hpp>
 #include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// How numbers of all ranks are combined.
 enum class reduction { sum, min, max };
@@ -101,9 +102,9 @@ struct incoming_message {
   std::size_t count;  ///< elements
 };
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI
 
-namespace ramify::detail::cluster {
+namespace ramify::detail::cluster::inline RAMIFY_ABI {
 
 class state;
 class messages_in_flight;
@@ -129,9 +130,9 @@ inline constexpr number_type type_of =
     : sizeof(T) == 4            ? (std::is_signed_v<T> ? number_type::int32 : number_type::uint32)
                                 : (std::is_signed_v<T> ? number_type::int64 : number_type::uint64);
 
-}  // namespace ramify::detail::cluster
+}  // namespace ramify::detail::cluster::inline RAMIFY_ABI
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// Messages that begin_exchange() has started. Movable; a moved-from exchange is empty.
 ///
@@ -352,4 +353,4 @@ class communicator {
   std::unique_ptr<detail::cluster::state> state_;
 };
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

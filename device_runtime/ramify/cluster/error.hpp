@@ -4,10 +4,11 @@
 /// \file
 /// The exception that all ranks of a communicator throw if one of them fails.
 
+#include <ramify/version.hpp>
 #include <stdexcept>
 #include <string>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// A rank of a communicator failed. All ranks throw this exception, with the same rank and cause.
 /// On the failed rank the exception that communicator::run() caught is nested in it
@@ -30,4 +31,4 @@ class cluster_error : public std::runtime_error {
   std::string cause_;
 };
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

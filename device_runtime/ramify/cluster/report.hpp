@@ -6,8 +6,9 @@
 
 #include <cstdint>
 #include <ostream>
+#include <ramify/version.hpp>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// What the ranks of a communicator did. All ranks have the same report.
 struct cluster_report {
@@ -32,4 +33,4 @@ inline std::ostream& operator<<(std::ostream& out, const cluster_report& r) {
              << "imbalance: " << r.imbalance << '\n';
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

@@ -10,7 +10,9 @@
 ///       all.run([&] { ... });
 ///     }
 
-namespace ramify {
+#include <ramify/version.hpp>
+
+namespace ramify::inline RAMIFY_ABI {
 
 /// MPI, from construction to destruction.
 ///
@@ -58,4 +60,4 @@ class mpi_session {
   int exceptions_;  ///< std::uncaught_exceptions() at construction
 };
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

@@ -15,13 +15,14 @@
 #include <optional>
 #include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/granularity.hpp>
+#include <ramify/version.hpp>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-namespace ramify::detail::cluster {
+namespace ramify::detail::cluster::inline RAMIFY_ABI {
 
 /// An enumerator with a name.
 template <class T>
@@ -46,9 +47,9 @@ template <class T>
   }
 }
 
-}  // namespace ramify::detail::cluster
+}  // namespace ramify::detail::cluster::inline RAMIFY_ABI
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// Named values that all ranks must have in common when they make a call: its options, and the
 /// arguments of which each rank has a copy. See communicator::require_equal().
@@ -107,4 +108,4 @@ class shared_settings {
   std::vector<setting> all_;
 };
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

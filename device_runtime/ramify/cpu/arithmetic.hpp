@@ -11,8 +11,9 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <ramify/version.hpp>
 
-namespace ramify::cpu::builtins {
+namespace ramify::cpu::builtins::inline RAMIFY_ABI {
 
 // As in CUDA these are no templates, so that they are preferred to std::min() and std::max() after
 // `using namespace std`.
@@ -119,7 +120,7 @@ template <class T>
 [[nodiscard]] inline float rsqrtf(float v) { return 1 / std::sqrt(v); }
 [[nodiscard]] inline double rsqrt(double v) { return 1 / std::sqrt(v); }
 
-}  // namespace ramify::cpu::builtins
+}  // namespace ramify::cpu::builtins::inline RAMIFY_ABI
 
 // Macros, because the C library declares functions with these names and does not define them.
 #define __expf(x) ::expf(x)

@@ -9,9 +9,10 @@
 #include <cstdint>
 #include <cstring>
 #include <ramify/cpu/sanitizers.hpp>
+#include <ramify/version.hpp>
 #include <type_traits>
 
-namespace ramify::cpu {
+namespace ramify::cpu::inline RAMIFY_ABI {
 
 /// The dynamic shared memory of the block on this operating-system thread.
 struct shared_memory {
@@ -126,8 +127,9 @@ class atomic_ref {
 };
 
 }  // namespace ramify::cpu
+}  // namespace ramify::cpu::inline RAMIFY_ABI
 
-namespace ramify::cpu::builtins {
+namespace ramify::cpu::builtins::inline RAMIFY_ABI {
 
 /// The part of a fence that schedule::weak sees.
 inline void weak_fence() {
@@ -226,4 +228,4 @@ inline unsigned atomicDec(unsigned* address, unsigned last) {
                        [=](unsigned old) { return old == 0 || old > last ? last : old - 1; });
 }
 
-}  // namespace ramify::cpu::builtins
+}  // namespace ramify::cpu::builtins::inline RAMIFY_ABI

@@ -15,9 +15,10 @@
 #include <ramify/cpu/cuda_builtins.hpp>
 #include <ramify/runtime/build.hpp>
 #include <ramify/runtime/no_value.hpp>
+#include <ramify/version.hpp>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
-namespace ramify::cpu {
+namespace ramify::cpu::inline RAMIFY_ABI {
 
 /// Returns the index of the calling thread in its block, x first.
 [[nodiscard]] inline unsigned linear_thread() {
@@ -167,5 +168,5 @@ class block_merge_sort {
   element* elements_;
 };
 
-}  // namespace ramify::cpu
+}  // namespace ramify::cpu::inline RAMIFY_ABI
 RAMIFY_INT_ARRAY_BOUNDS_END

@@ -17,6 +17,7 @@
 #include <ramify/cpu/atomics.hpp>
 #include <ramify/cpu/runtime_api.hpp>
 #include <ramify/cpu/vector_types.hpp>
+#include <ramify/version.hpp>
 #include <type_traits>
 #include <utility>
 
@@ -36,7 +37,7 @@
 #define __launch_bounds__(...)
 #define __maxnreg__(...)
 
-namespace ramify::cpu::builtins {
+namespace ramify::cpu::builtins::inline RAMIFY_ABI {
 
 // ---- built-in variables ------------------------------------------------------------------------
 
@@ -78,9 +79,9 @@ inline void __threadfence_system() { __threadfence(); }
 /// Yields to another thread of the operating system. The argument is ignored.
 void __nanosleep(unsigned nanoseconds);
 
-}  // namespace ramify::cpu::builtins
+}  // namespace ramify::cpu::builtins::inline RAMIFY_ABI
 
-namespace ramify::cpu {
+namespace ramify::cpu::inline RAMIFY_ABI {
 
 /// Clears the padding of a copy of a kernel argument. Returns whether the compiler can: clang 16
 /// cannot. GCC 12 clears wrong bytes in a struct where other members follow an array of structs of
@@ -199,7 +200,7 @@ void heap_free(void*);
 /// Throws the rule_violation for a failed launch whose status the program did not read.
 [[noreturn]] void report_ignored_failure(builtins::cudaError_t, const void* kernel, builtins::site);
 
-}  // namespace ramify::cpu
+}  // namespace ramify::cpu::inline RAMIFY_ABI
 
 #include <ramify/cpu/shuffles.hpp>
 #include <ramify/cpu/unsupported.hpp>

@@ -14,11 +14,12 @@
 /// A launch from the host returns when the grid and all its descendants are complete.
 
 #include <cstdint>
+#include <ramify/version.hpp>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 
-namespace ramify::cpu {
+namespace ramify::cpu::inline RAMIFY_ABI {
 
 /// When a child grid begins, within what its stream allows.
 ///
@@ -153,4 +154,4 @@ class rule_violation : public std::logic_error {
   std::string where_;
 };
 
-}  // namespace ramify::cpu
+}  // namespace ramify::cpu::inline RAMIFY_ABI

@@ -16,8 +16,9 @@
 #include <limits>
 #include <memory>
 #include <ramify/runtime/launch_trace.hpp>
+#include <ramify/version.hpp>
 
-namespace ramify::cpu {
+namespace ramify::cpu::inline RAMIFY_ABI {
 
 /// Records each grid that is launched during its life, by the host or by kernels.
 ///
@@ -47,4 +48,4 @@ class [[nodiscard]] grid_log {
   std::unique_ptr<state> state_;
 };
 
-}  // namespace ramify::cpu
+}  // namespace ramify::cpu::inline RAMIFY_ABI

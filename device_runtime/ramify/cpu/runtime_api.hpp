@@ -7,10 +7,11 @@
 /// A call that only the host may make throws rule_violation in a kernel; nvcc does not compile it.
 
 #include <cstddef>
+#include <ramify/version.hpp>
 #include <source_location>
 #include <type_traits>
 
-namespace ramify::cpu::builtins {
+namespace ramify::cpu::builtins::inline RAMIFY_ABI {
 
 using site = std::source_location;
 
@@ -209,4 +210,4 @@ enum cudaLimit {
 [[nodiscard]] cudaError_t cudaDeviceReset();
 [[nodiscard]] cudaError_t cudaDeviceSetLimit(cudaLimit, std::size_t);
 
-}  // namespace ramify::cpu::builtins
+}  // namespace ramify::cpu::builtins::inline RAMIFY_ABI

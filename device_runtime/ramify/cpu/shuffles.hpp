@@ -9,9 +9,10 @@
 #include <cstring>
 #include <functional>
 #include <ramify/cpu/cuda_builtins.hpp>
+#include <ramify/version.hpp>
 #include <type_traits>
 
-namespace ramify::cpu {
+namespace ramify::cpu::inline RAMIFY_ABI {
 
 /// Returns the calling thread's lane in its warp.
 [[nodiscard]] unsigned lane_index();
@@ -50,7 +51,9 @@ lane_match match_lanes(unsigned mask, const T& value, const char* builtin, built
   return match;
 }
 
-namespace builtins {
+}  // namespace ramify::cpu::inline RAMIFY_ABI
+
+namespace ramify::cpu::builtins::inline RAMIFY_ABI {
 
 template <class T>
 T __shfl_sync(unsigned mask, T value, int source, int width = warpSize, site s = site::current()) {
@@ -140,5 +143,4 @@ inline unsigned __reduce_xor_sync(unsigned mask, unsigned value, site s = site::
   return reduce_lanes(mask, value, std::bit_xor<>(), "__reduce_xor_sync", s);
 }
 
-}  // namespace builtins
-}  // namespace ramify::cpu
+}  // namespace ramify::cpu::builtins::inline RAMIFY_ABI

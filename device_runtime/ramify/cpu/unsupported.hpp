@@ -7,8 +7,9 @@
 
 #include <cstddef>
 #include <ramify/cpu/runtime_api.hpp>
+#include <ramify/version.hpp>
 
-namespace ramify::cpu::builtins {
+namespace ramify::cpu::builtins::inline RAMIFY_ABI {
 
 // Doxygen reads the calls of the macro as documentation.
 /// \cond
@@ -73,4 +74,4 @@ RAMIFY_NOT_ON_THE_EXECUTOR(__ldcg, int, "use __ldg() or an atomic function")
 /// \endcond
 #undef RAMIFY_NOT_ON_THE_EXECUTOR
 
-}  // namespace ramify::cpu::builtins
+}  // namespace ramify::cpu::builtins::inline RAMIFY_ABI

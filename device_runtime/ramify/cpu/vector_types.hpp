@@ -7,8 +7,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <ramify/version.hpp>
 
-namespace ramify::cpu::builtins {
+namespace ramify::cpu::builtins::inline RAMIFY_ABI {
 
 // The types name1 to name4 of element type T, and make_name1() to make_name4(). A vector of two or
 // four elements is aligned to its size, but to 16 bytes at most.
@@ -54,4 +55,4 @@ struct dim3 {
   [[nodiscard]] constexpr std::uint64_t volume() const { return std::uint64_t{x} * y * z; }
 };
 
-}  // namespace ramify::cpu::builtins
+}  // namespace ramify::cpu::builtins::inline RAMIFY_ABI

@@ -10,11 +10,12 @@
 
 #include <concepts>
 #include <memory>
+#include <ramify/version.hpp>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
-namespace ramify::detail::runtime {
+namespace ramify::detail::runtime::inline RAMIFY_ABI {
 
 /// A run of a family that has started. async_run owns it.
 template <class Result>
@@ -46,9 +47,9 @@ class pending_run {
   bool captured_;
 };
 
-}  // namespace ramify::detail::runtime
+}  // namespace ramify::detail::runtime::inline RAMIFY_ABI
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// A run that an _async function has started. Movable.
 ///
@@ -111,4 +112,4 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] async
   bool was_moved_ = false;
 };
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

@@ -8,9 +8,11 @@
 /// executor. Declarations that depend on the compiler are in one of three inline namespaces. A
 /// program may therefore link several builds, and the linker does not confuse them:
 ///
-///   ramify::on_cuda        nvcc -rdc=true    kernels may launch child grids
-///   ramify::on_cuda_flat   nvcc              no launches from the device: the flat route only
-///   ramify::on_cpu         g++ or clang++    kernels run on the CPU executor
+///   on_cuda        nvcc -rdc=true    kernels may launch child grids
+///   on_cuda_flat   nvcc              no launches from the device: the flat route only
+///   on_cpu         g++ or clang++    kernels run on the CPU executor
+///
+/// The version precedes these names, as in ramify::v0_1_on_cpu (version.hpp).
 ///
 /// With -DRAMIFY_TRACE=1, nvcc builds on_cuda_traced and on_cuda_flat_traced: the same kernels,
 /// which can record when they run (grid_trace.cuh). The kernels of the CPU executor can always
@@ -20,9 +22,11 @@
 /// that check the rules of dynamic parallelism at each launch (rule_checks.cuh). The CPU executor
 /// always checks them. Without -rdc=true no kernel launches, and the definition has no effect.
 ///
-/// Declarations that all builds share (options, reports, errors) are in `ramify` itself.
+/// Declarations that all builds share (options, reports, errors) are in the inline namespace
+/// RAMIFY_ABI, ramify::v0_1.
 
 #include <ramify/runtime/detail/requirements.hpp>
+#include <ramify/version.hpp>
 
 #if !defined(__CUDACC__) && defined(__clang__) && !defined(__apple_build_version__) && \
     __clang_major__ < 16
@@ -40,22 +44,22 @@
 #if defined(__CUDACC_RDC__)
 #define RAMIFY_DEVICE_LAUNCH 1
 #if RAMIFY_TRACE && RAMIFY_CHECK
-#define RAMIFY_BUILD on_cuda_traced_checked
+#define RAMIFY_BUILD RAMIFY_VERSIONED(on_cuda_traced_checked)
 #elif RAMIFY_TRACE
-#define RAMIFY_BUILD on_cuda_traced
+#define RAMIFY_BUILD RAMIFY_VERSIONED(on_cuda_traced)
 #elif RAMIFY_CHECK
-#define RAMIFY_BUILD on_cuda_checked
+#define RAMIFY_BUILD RAMIFY_VERSIONED(on_cuda_checked)
 #else
-#define RAMIFY_BUILD on_cuda
+#define RAMIFY_BUILD RAMIFY_VERSIONED(on_cuda)
 #endif
 #else
 #define RAMIFY_DEVICE_LAUNCH 0
 #undef RAMIFY_CHECK
 #define RAMIFY_CHECK 0
 #if RAMIFY_TRACE
-#define RAMIFY_BUILD on_cuda_flat_traced
+#define RAMIFY_BUILD RAMIFY_VERSIONED(on_cuda_flat_traced)
 #else
-#define RAMIFY_BUILD on_cuda_flat
+#define RAMIFY_BUILD RAMIFY_VERSIONED(on_cuda_flat)
 #endif
 #endif
 #else
@@ -66,6 +70,8 @@
 #undef RAMIFY_CHECK
 #define RAMIFY_CHECK 0       ///< whether kernels on a GPU check the rules at each launch
 #define RAMIFY_BUILD on_cpu  ///< the inline namespace of the build
+#define RAMIFY_CHECK 0
+#define RAMIFY_BUILD RAMIFY_VERSIONED(on_cpu)
 #endif
 
 // In device code for a GPU, RAMIFY_UNROLL unrolls the next loop fully, RAMIFY_UNROLL_TWO unrolls

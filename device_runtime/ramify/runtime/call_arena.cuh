@@ -41,12 +41,13 @@
 #include <ramify/runtime/phase_range.cuh>
 #include <ramify/runtime/run_control.cuh>
 #include <ramify/runtime/run_setup.cuh>
+#include <ramify/version.hpp>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// Options of a call_arena.
 struct call_arena_options {
@@ -89,7 +90,7 @@ inline std::ostream& operator<<(std::ostream& out, const call_report& r) {
              << "\ncalls with faulty input: " << r.faulty << '\n';
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI
 
 namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 

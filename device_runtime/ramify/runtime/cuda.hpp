@@ -11,17 +11,18 @@
 #include <cuda_runtime.h>
 #else
 #include <ramify/cpu/cuda_builtins.hpp>
+#include <ramify/version.hpp>
 
 // CUDA built-ins are global names.
 using namespace ramify::cpu::builtins;
 #endif
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// The mask of all lanes of a warp.
 inline constexpr unsigned full_warp_mask = 0xffffffffu;
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI
 
 namespace ramify::inline RAMIFY_BUILD {
 

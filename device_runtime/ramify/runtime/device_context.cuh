@@ -22,9 +22,10 @@
 #include <cuda.h>
 #else
 #include <ramify/cpu/executor.hpp>
+#include <ramify/version.hpp>
 #endif
 
-namespace ramify::detail::runtime {
+namespace ramify::detail::runtime::inline RAMIFY_ABI {
 
 /// Identifies a context. Each context of the process, on any device, has another number; 0: none.
 using context_id = unsigned long long;
@@ -50,7 +51,7 @@ context_markers& all_context_markers() {
   return all;
 }
 
-}  // namespace ramify::detail::runtime
+}  // namespace ramify::detail::runtime::inline RAMIFY_ABI
 
 namespace ramify::inline RAMIFY_BUILD {
 

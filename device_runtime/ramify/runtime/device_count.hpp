@@ -9,6 +9,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <ramify/version.hpp>
 #include <type_traits>
 
 // A kernel that calls an algorithm may make a device_count. (nvcc compiles this header, too.)
@@ -18,7 +19,7 @@
 #define RAMIFY_HOST_DEVICE
 #endif
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// The number of elements of an array, in device memory. A call that takes it reads the number in
 /// the order of its stream, and never on the host. So a graph can capture the call, and each launch
@@ -44,6 +45,6 @@ struct device_count {
         upper_bound(most) {}
 };
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI
 
 #undef RAMIFY_HOST_DEVICE

@@ -11,8 +11,9 @@
 #include <ramify/runtime/memory_ref.hpp>
 #include <ramify/runtime/report.hpp>
 #include <ramify/runtime/stream_ref.hpp>
+#include <ramify/version.hpp>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// The last argument of every call, of both interfaces and in all families.
 struct environment {
@@ -57,9 +58,9 @@ inline void validate(const environment& env) {
   check_enumerator(env.completion, "environment.completion");
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI
 
-namespace ramify::detail::runtime {
+namespace ramify::detail::runtime::inline RAMIFY_ABI {
 
 /// Returns the environment of a run whose results only get() returns: `env` with
 /// completion::by_get. \throws std::invalid_argument for a bad enumerator in `env`
@@ -77,4 +78,4 @@ namespace ramify::detail::runtime {
   return env;
 }
 
-}  // namespace ramify::detail::runtime
+}  // namespace ramify::detail::runtime::inline RAMIFY_ABI

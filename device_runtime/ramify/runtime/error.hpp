@@ -5,11 +5,12 @@
 /// The exceptions of Ramify. For a bad argument, a function throws std::invalid_argument before it
 /// changes anything. The message names the field and its range.
 
+#include <ramify/version.hpp>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// A CUDA call failed.
 class cuda_error : public std::runtime_error {
@@ -54,4 +55,4 @@ class bad_input : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

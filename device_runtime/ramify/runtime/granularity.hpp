@@ -6,10 +6,11 @@
 
 #include <ramify/runtime/detail/arguments.hpp>
 #include <ramify/runtime/report.hpp>
+#include <ramify/version.hpp>
 #include <string>
 #include <string_view>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// Which tasks share a child grid.
 enum class granularity {
@@ -49,4 +50,4 @@ inline void validate(const launch_granularity& launches, const std::string& fiel
                       field + ".coarsening", launches.coarsening, "in [1, 4096]");
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

@@ -30,9 +30,10 @@
 /// Build          -rdc=true; without it the call does not compile.
 
 #include <ramify/runtime/detail/start_call.cuh>
+#include <ramify/version.hpp>
 #include <utility>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// The result of a call from a kernel. The caller must read it.
 enum class [[nodiscard]] call_status{
@@ -41,7 +42,7 @@ enum class [[nodiscard]] call_status{
     refused,  ///< nothing was done, and the continuation will not run
 };
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI
 
 namespace ramify::inline RAMIFY_BUILD {
 

@@ -18,6 +18,7 @@
 
 #include <cstddef>
 #include <ramify/runtime/cuda.hpp>
+#include <ramify/runtime/detail/functor_types.hpp>
 #include <ramify/runtime/grid_trace.cuh>
 #include <ramify/runtime/rule_checks.cuh>
 #include <type_traits>
@@ -230,7 +231,7 @@ namespace ramify::inline RAMIFY_BUILD {
 template <class... Parameters, class... Arguments>
 __host__ __device__ launch_status launch(void (*kernel)(Parameters...), const launch_shape& shape,
                                          cudaStream_t stream, Arguments&&... arguments) {
-  static_assert((std::is_trivially_copyable_v<Parameters> && ...),
+  static_assert((detail::is_kernel_argument<Parameters> && ...),
                 "kernel arguments are copied bit by bit");
   static_assert(sizeof...(Arguments) == sizeof...(Parameters),
                 "launch() passes another number of arguments than the kernel has parameters");

@@ -10,9 +10,10 @@
 #include <array>
 #include <cmath>
 #include <ostream>
+#include <ramify/version.hpp>
 #include <string_view>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// The cost of each kind of launch in microseconds, measured in a sequence of such launches.
 struct launch_costs {
@@ -68,4 +69,4 @@ inline std::ostream& operator<<(std::ostream& out, const launch_costs& costs) {
   return out;
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

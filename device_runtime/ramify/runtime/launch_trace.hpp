@@ -17,11 +17,12 @@
 #include <limits>
 #include <ostream>
 #include <ramify/runtime/report.hpp>
+#include <ramify/version.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// The kind of stream that a grid was launched into.
 enum class launch_stream : std::uint8_t {
@@ -128,4 +129,4 @@ void write_trace_file(const std::string& path, const launch_trace& trace);
 /// \throws std::invalid_argument naming the extensions
 void check_trace_file(const std::string& path);
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

@@ -8,9 +8,10 @@
 #include <cstddef>
 #include <memory>
 #include <ramify/runtime/stream_ref.hpp>
+#include <ramify/version.hpp>
 #include <type_traits>
 
-namespace ramify::detail::runtime {
+namespace ramify::detail::runtime::inline RAMIFY_ABI {
 
 /// A resource of cuda::mr since CCCL 3.1.
 template <class R>
@@ -35,9 +36,9 @@ concept byte_buffer = requires(const B& buffer) {
   { buffer.size() } -> std::convertible_to<std::size_t>;
 };
 
-}  // namespace ramify::detail::runtime
+}  // namespace ramify::detail::runtime::inline RAMIFY_ABI
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// Scratch memory of the caller, or a resource that allocates it in stream order. By default it is
 /// empty: a call allocates from Ramify's stream-ordered pool.
@@ -109,4 +110,4 @@ class memory_ref {
   const functions* resource_ = nullptr;
 };
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

@@ -4,9 +4,11 @@
 /// \file
 /// no_value: the value type of a sort that has keys only.
 
-namespace ramify {
+#include <ramify/version.hpp>
+
+namespace ramify::inline RAMIFY_ABI {
 
 /// The value type of a sort that has keys only.
 struct no_value {};
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

@@ -8,17 +8,18 @@
 ///     ramify::set_notice_handler([](std::string_view notice) { std::cerr << notice << '\n'; });
 
 #include <atomic>
+#include <ramify/version.hpp>
 #include <string>
 #include <string_view>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// A function that receives a notice. Ramify may call it from any thread.
 using notice_handler = void (*)(std::string_view notice);
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI
 
-namespace ramify::detail::runtime {
+namespace ramify::detail::runtime::inline RAMIFY_ABI {
 
 inline std::atomic<notice_handler> current_notice_handler = nullptr;
 
@@ -68,9 +69,9 @@ inline std::string compilation_notice(std::string_view device, int major, int mi
          number + "-real avoids this.";
 }
 
-}  // namespace ramify::detail::runtime
+}  // namespace ramify::detail::runtime::inline RAMIFY_ABI
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// Sets the function that receives notices. A null pointer, which is the default, discards them.
 /// Returns the previous function. Thread-safe.
@@ -78,4 +79,4 @@ inline notice_handler set_notice_handler(notice_handler handler) {
   return detail::runtime::current_notice_handler.exchange(handler);
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

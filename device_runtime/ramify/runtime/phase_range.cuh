@@ -16,6 +16,7 @@
 /// executor it does nothing.
 
 #include <ramify/runtime/build.hpp>
+#include <ramify/version.hpp>
 
 #if RAMIFY_ON_CUDA
 extern "C" {
@@ -52,14 +53,14 @@ class [[nodiscard]] phase_range {
 
 #include <nvtx3/nvtx3.hpp>
 
-namespace ramify::detail::runtime {
+namespace ramify::detail::runtime::inline RAMIFY_ABI {
 
 /// The domain of Ramify's ranges.
 struct nvtx_domain {
   static constexpr const char* name = "ramify";
 };
 
-}  // namespace ramify::detail::runtime
+}  // namespace ramify::detail::runtime::inline RAMIFY_ABI
 
 extern "C" {
 void ramify_begin_range(const char* name) {

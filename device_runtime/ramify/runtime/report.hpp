@@ -10,12 +10,13 @@
 #include <cstdint>
 #include <initializer_list>
 #include <ostream>
+#include <ramify/version.hpp>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 struct launch_trace;  // <ramify/runtime/launch_trace.hpp>
 
@@ -218,4 +219,4 @@ inline std::ostream& operator<<(std::ostream& out, const run_report& r) {
              << "milliseconds in all: " << r.total_ms << '\n';
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

@@ -12,9 +12,10 @@
 #include <cmath>
 #include <ramify/runtime/launch_costs.hpp>
 #include <ramify/runtime/report.hpp>
+#include <ramify/version.hpp>
 #include <string>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// A route and the reason for it.
 struct route_choice {
@@ -50,9 +51,9 @@ struct route_plans {
                                          : route_plan{.nested_levels = levels};
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI
 
-namespace ramify::detail::runtime {
+namespace ramify::detail::runtime::inline RAMIFY_ABI {
 
 /// Returns the estimated time of a plan in microseconds.
 [[nodiscard]] constexpr double microseconds(const route_plan& plan, const launch_costs& costs) {
@@ -74,4 +75,4 @@ namespace ramify::detail::runtime {
           "flat: " + about(flat) + " of launches, device " + about(device)};
 }
 
-}  // namespace ramify::detail::runtime
+}  // namespace ramify::detail::runtime::inline RAMIFY_ABI

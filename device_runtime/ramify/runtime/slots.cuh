@@ -18,8 +18,9 @@
 #include <ramify/runtime/device_context.cuh>
 #include <ramify/runtime/status.cuh>
 #include <ramify/runtime/stream.cuh>
+#include <ramify/version.hpp>
 
-namespace ramify::detail::runtime {
+namespace ramify::detail::runtime::inline RAMIFY_ABI {
 
 /// The launch slots of a device, in one context.
 struct slot_counter {
@@ -41,7 +42,7 @@ slot_counters& all_slot_counters() {
   return all;
 }
 
-}  // namespace ramify::detail::runtime
+}  // namespace ramify::detail::runtime::inline RAMIFY_ABI
 
 namespace ramify::inline RAMIFY_BUILD {
 

@@ -6,14 +6,15 @@
 
 #include <concepts>
 #include <cstddef>
+#include <ramify/version.hpp>
 
 struct CUstream_st;  // cudaStream_t points to it
 
-namespace ramify::cpu::builtins {
+namespace ramify::cpu::builtins::inline RAMIFY_ABI {
 struct stream_handle;  // cudaStream_t of the CPU executor points to it
 }
 
-namespace ramify::detail::runtime {
+namespace ramify::detail::runtime::inline RAMIFY_ABI {
 
 template <class T>
 concept stream_handle =
@@ -25,9 +26,9 @@ concept has_stream = requires(const T& object) {
   { object.get() } -> stream_handle;
 };
 
-}  // namespace ramify::detail::runtime
+}  // namespace ramify::detail::runtime::inline RAMIFY_ABI
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// A stream that the caller owns. It is constructed from a cudaStream_t of CUDA or of the CPU
 /// executor, or from an object whose get() returns one, such as ramify::host_stream or
@@ -61,4 +62,4 @@ class stream_ref {
   bool is_cuda_ = false;
 };
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

@@ -14,7 +14,7 @@
 
 #include "state.hpp"
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 using namespace detail::cluster;
 
@@ -318,4 +318,4 @@ std::vector<std::uint64_t> communicator::all_to_all(std::span<const std::uint64_
   return exchange_numbers(s, numbers);
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

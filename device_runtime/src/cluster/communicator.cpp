@@ -11,7 +11,7 @@
 
 #include "state.hpp"
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 using namespace detail::cluster;
 
@@ -141,4 +141,4 @@ cluster_report communicator::report() {
   return report;
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

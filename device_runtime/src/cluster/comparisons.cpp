@@ -11,7 +11,7 @@
 
 #include "state.hpp"
 
-namespace ramify::detail::cluster {
+namespace ramify::detail::cluster::inline RAMIFY_ABI {
 namespace {
 
 /// A hash of bytes (FNV-1a).
@@ -141,4 +141,4 @@ std::vector<std::string> state::gather_texts(const char* name, std::string_view 
   return all;
 }
 
-}  // namespace ramify::detail::cluster
+}  // namespace ramify::detail::cluster::inline RAMIFY_ABI

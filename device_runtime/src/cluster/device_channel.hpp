@@ -9,10 +9,11 @@
 #include <cstddef>
 #include <memory>
 #include <ramify/cluster/communicator.hpp>
+#include <ramify/version.hpp>
 #include <span>
 #include <string>
 
-namespace ramify::detail::cluster {
+namespace ramify::detail::cluster::inline RAMIFY_ABI {
 
 /// An operation in the stream of a device_channel.
 class device_operation {
@@ -84,4 +85,4 @@ struct device_choice {
 [[nodiscard]] std::unique_ptr<device_channel> connect(const connection_id&, int rank, int size,
                                                       int device);
 
-}  // namespace ramify::detail::cluster
+}  // namespace ramify::detail::cluster::inline RAMIFY_ABI

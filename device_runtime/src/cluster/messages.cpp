@@ -9,7 +9,7 @@
 
 #include "state.hpp"
 
-namespace ramify::detail::cluster {
+namespace ramify::detail::cluster::inline RAMIFY_ABI {
 namespace {
 
 // Message number n has the tag 2 n, modulo 2 max_number, and its header the next tag. Every MPI has
@@ -282,4 +282,4 @@ bool messages_in_flight::is_done_on_device() noexcept {
   }
 }
 
-}  // namespace ramify::detail::cluster
+}  // namespace ramify::detail::cluster::inline RAMIFY_ABI

@@ -25,7 +25,7 @@
 
 #include "device_channel.hpp"
 
-namespace ramify::detail::cluster {
+namespace ramify::detail::cluster::inline RAMIFY_ABI {
 namespace {
 
 /// The oldest NCCL that has the functions below. One that is newer than it and older than the
@@ -378,4 +378,4 @@ std::unique_ptr<device_channel> connect(const connection_id& id, int rank, int s
   return std::make_unique<nccl_channel>(id, rank, size, device);
 }
 
-}  // namespace ramify::detail::cluster
+}  // namespace ramify::detail::cluster::inline RAMIFY_ABI

@@ -4,7 +4,7 @@
 
 #include "device_channel.hpp"
 
-namespace ramify::detail::cluster {
+namespace ramify::detail::cluster::inline RAMIFY_ABI {
 
 device_choice choose_device(int /*local_rank*/) {
 #if RAMIFY_CLUSTER_HAS_CUDA
@@ -21,4 +21,4 @@ std::unique_ptr<device_channel> connect(const connection_id& /*id*/, int /*rank*
   throw std::logic_error("built without NCCL");
 }
 
-}  // namespace ramify::detail::cluster
+}  // namespace ramify::detail::cluster::inline RAMIFY_ABI

@@ -14,7 +14,7 @@
 
 #include "state.hpp"
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 mpi_session::mpi_session() : exceptions_(std::uncaught_exceptions()) {
   int is_finalized = 0;
@@ -69,4 +69,4 @@ bool mpi_session::is_launched() {
   return std::ranges::any_of(names, [](const char* name) { return std::getenv(name) != nullptr; });
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

@@ -16,7 +16,7 @@
 #include <stdexcept>
 #include <thread>
 
-namespace ramify::detail::cluster {
+namespace ramify::detail::cluster::inline RAMIFY_ABI {
 namespace {
 
 constexpr int cause_tag = 0;
@@ -348,4 +348,4 @@ void state::fail_together(int failed, const std::string& cause) {
   throw error();
 }
 
-}  // namespace ramify::detail::cluster
+}  // namespace ramify::detail::cluster::inline RAMIFY_ABI

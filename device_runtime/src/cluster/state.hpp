@@ -29,6 +29,7 @@
 #include <optional>
 #include <ramify/cluster/communicator.hpp>
 #include <ramify/cpu/executor.hpp>
+#include <ramify/version.hpp>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,7 +37,7 @@
 
 #include "device_channel.hpp"
 
-namespace ramify::detail::cluster {
+namespace ramify::detail::cluster::inline RAMIFY_ABI {
 
 inline constexpr std::chrono::seconds failure_timeout{4};
 
@@ -294,4 +295,4 @@ class timed_call {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-}  // namespace ramify::detail::cluster
+}  // namespace ramify::detail::cluster::inline RAMIFY_ABI

@@ -11,7 +11,7 @@
 
 #include "block.hpp"
 
-namespace ramify::cpu {
+namespace ramify::cpu::inline RAMIFY_ABI {
 
 using namespace builtins;
 
@@ -205,7 +205,9 @@ const warp_values& warp_exchange(unsigned mask, std::uint64_t value, const char*
   return block::current()->exchange(mask, value, builtin, s);
 }
 
-namespace builtins {
+}  // namespace ramify::cpu::inline RAMIFY_ABI
+
+namespace ramify::cpu::builtins::inline RAMIFY_ABI {
 
 void __syncthreads(site s) { static_cast<void>(block::current()->barrier(s)); }
 
@@ -243,5 +245,4 @@ int __all_sync(unsigned mask, int predicate, site s) {
   return ballot(mask, predicate == 0 ? 1 : 0, "__all_sync", s) == 0 ? 1 : 0;
 }
 
-}  // namespace builtins
-}  // namespace ramify::cpu
+}  // namespace ramify::cpu::builtins::inline RAMIFY_ABI

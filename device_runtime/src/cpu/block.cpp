@@ -20,7 +20,7 @@
 #include <xmmintrin.h>
 #endif
 
-namespace ramify::cpu {
+namespace ramify::cpu::inline RAMIFY_ABI {
 namespace {
 
 using namespace builtins;
@@ -327,4 +327,4 @@ void run_block(const grid_ptr& g, std::uint64_t index) {
   }
 }
 
-}  // namespace ramify::cpu
+}  // namespace ramify::cpu::inline RAMIFY_ABI

@@ -10,6 +10,7 @@
 #include <exception>
 #include <memory>
 #include <span>
+#include <ramify/version.hpp>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,7 @@
 #include "fiber.hpp"
 #include "grid.hpp"
 
-namespace ramify::cpu {
+namespace ramify::cpu::inline RAMIFY_ABI {
 
 /// Thrown in the threads of a block to unwind them after the run has failed.
 struct block_abandoned {};
@@ -198,4 +199,4 @@ class block {
   fiber_pool fibers_{run_threads};
 };
 
-}  // namespace ramify::cpu
+}  // namespace ramify::cpu::inline RAMIFY_ABI

@@ -9,7 +9,7 @@
 #include <new>
 #include <ramify/cpu/sanitizers.hpp>
 
-namespace ramify::cpu {
+namespace ramify::cpu::inline RAMIFY_ABI {
 namespace {
 
 // CUDA does not define the initial contents of shared memory, so this value fills it instead of 0.
@@ -109,4 +109,4 @@ bool block_memory::guards(const void* address) const {
 
 #endif
 
-}  // namespace ramify::cpu
+}  // namespace ramify::cpu::inline RAMIFY_ABI

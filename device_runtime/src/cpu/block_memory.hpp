@@ -5,8 +5,9 @@
 /// The dynamic shared memory of the blocks that an operating-system thread runs.
 
 #include <cstddef>
+#include <ramify/version.hpp>
 
-namespace ramify::cpu {
+namespace ramify::cpu::inline RAMIFY_ABI {
 
 /// Memory with a guard region after it: an access beyond the end is a fault. The end is aligned to
 /// 128 bytes; `overrun()` finds writes to the bytes before it. With AddressSanitizer each block has
@@ -42,4 +43,4 @@ class block_memory {
   std::size_t capacity_ = 0;  // bytes before the guard region
 };
 
-}  // namespace ramify::cpu
+}  // namespace ramify::cpu::inline RAMIFY_ABI

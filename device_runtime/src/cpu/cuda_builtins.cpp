@@ -11,7 +11,7 @@
 #include "device.hpp"
 #include "handles.hpp"
 
-namespace ramify::cpu {
+namespace ramify::cpu::inline RAMIFY_ABI {
 
 using namespace builtins;
 
@@ -64,7 +64,9 @@ void report_ignored_failure(cudaError_t error, const void* kernel, site s) {
   throw rule_violation(rule::ignored_launch_failure, s.function_name(), "host", what);
 }
 
-namespace builtins {
+}  // namespace ramify::cpu::inline RAMIFY_ABI
+
+namespace ramify::cpu::builtins::inline RAMIFY_ABI {
 
 // Each thread is a fiber, so no other lane is active with it.
 unsigned __activemask() { return 1u << lane_index(); }
@@ -73,5 +75,4 @@ long long clock64() { return static_cast<long long>(device_time()); }
 
 void __nanosleep(unsigned) { std::this_thread::yield(); }
 
-}  // namespace builtins
-}  // namespace ramify::cpu
+}  // namespace ramify::cpu::builtins::inline RAMIFY_ABI

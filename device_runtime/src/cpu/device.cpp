@@ -13,7 +13,7 @@
 #include "block.hpp"
 #include "grid_log.hpp"
 
-namespace ramify::cpu {
+namespace ramify::cpu::inline RAMIFY_ABI {
 
 using namespace builtins;
 
@@ -307,4 +307,4 @@ void device::set_config(const executor_config& config) {
   refuses_host_memory_ = config.refuse_host_memory;
 }
 
-}  // namespace ramify::cpu
+}  // namespace ramify::cpu::inline RAMIFY_ABI

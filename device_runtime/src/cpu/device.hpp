@@ -12,6 +12,7 @@
 #include <ramify/cpu/cuda_builtins.hpp>
 #include <ramify/cpu/executor.hpp>
 #include <span>
+#include <ramify/version.hpp>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -21,7 +22,7 @@
 #include "grid_log.hpp"
 #include "kernel_heap.hpp"
 
-namespace ramify::cpu {
+namespace ramify::cpu::inline RAMIFY_ABI {
 
 class block;
 
@@ -178,4 +179,4 @@ class device {
 /// Returns a kernel's name from the program's symbol table, or its address as text.
 [[nodiscard]] std::string kernel_name(const void* kernel);
 
-}  // namespace ramify::cpu
+}  // namespace ramify::cpu::inline RAMIFY_ABI

@@ -7,7 +7,7 @@
 
 #include "device.hpp"
 
-namespace ramify::cpu {
+namespace ramify::cpu::inline RAMIFY_ABI {
 
 using namespace builtins;
 
@@ -125,4 +125,4 @@ void device::heap_free(void* memory) {
   heap_.free(memory);
 }
 
-}  // namespace ramify::cpu
+}  // namespace ramify::cpu::inline RAMIFY_ABI

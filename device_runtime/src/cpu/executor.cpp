@@ -13,7 +13,7 @@
 
 #include "device.hpp"
 
-namespace ramify::cpu {
+namespace ramify::cpu::inline RAMIFY_ABI {
 
 namespace {
 
@@ -119,4 +119,4 @@ std::string kernel_name(const void* kernel) {
   return address.str();
 }
 
-}  // namespace ramify::cpu
+}  // namespace ramify::cpu::inline RAMIFY_ABI

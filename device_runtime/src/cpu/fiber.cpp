@@ -17,7 +17,7 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 
-namespace ramify::cpu {
+namespace ramify::cpu::inline RAMIFY_ABI {
 namespace {
 
 using boost::context::detail::transfer_t;
@@ -182,4 +182,4 @@ void fiber::serve(transfer_t from) {
   self.end_in(*self.destroyed_by_);
 }
 
-}  // namespace ramify::cpu
+}  // namespace ramify::cpu::inline RAMIFY_ABI

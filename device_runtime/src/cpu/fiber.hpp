@@ -6,8 +6,9 @@
 
 #include <boost/context/detail/fcontext.hpp>
 #include <cstddef>
+#include <ramify/version.hpp>
 
-namespace ramify::cpu {
+namespace ramify::cpu::inline RAMIFY_ABI {
 
 /// A fiber's stack, with a guard region below it if the number of guarded stacks allows one. An
 /// access to the guard region is a fault.
@@ -105,4 +106,4 @@ class fiber final : public execution_context {
   execution_context* destroyed_by_ = nullptr;
 };
 
-}  // namespace ramify::cpu
+}  // namespace ramify::cpu::inline RAMIFY_ABI

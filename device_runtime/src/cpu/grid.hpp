@@ -15,13 +15,14 @@
 #include <ramify/cpu/cuda_builtins.hpp>
 #include <ramify/cpu/executor.hpp>
 #include <ramify/cpu/grid_log.hpp>
+#include <ramify/version.hpp>
 #include <span>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
-namespace ramify::cpu {
+namespace ramify::cpu::inline RAMIFY_ABI {
 
 struct grid;
 struct stream_state;
@@ -187,4 +188,4 @@ class run {
 /// device. Errors are reported to the run.
 void run_block(const grid_ptr& g, std::uint64_t index);
 
-}  // namespace ramify::cpu
+}  // namespace ramify::cpu::inline RAMIFY_ABI

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace ramify::cpu {
+namespace ramify::cpu::inline RAMIFY_ABI {
 
 /// The records, in the order of the launches.
 struct grid_log::state {
@@ -126,4 +126,4 @@ launch_trace grid_log::trace() const {
   return result;
 }
 
-}  // namespace ramify::cpu
+}  // namespace ramify::cpu::inline RAMIFY_ABI

@@ -7,11 +7,12 @@
 #include <cstdint>
 #include <ramify/cpu/grid_log.hpp>
 #include <ramify/runtime/launch_trace.hpp>
+#include <ramify/version.hpp>
 #include <string>
 
 #include "grid.hpp"
 
-namespace ramify::cpu {
+namespace ramify::cpu::inline RAMIFY_ABI {
 
 /// Makes the record of a grid if there is a log. `parent` is null for a launch by the host.
 void log_launch(grid&, const grid* parent, std::uint64_t parent_block, launch_stream);
@@ -28,4 +29,4 @@ inline void log_time(const grid& g, std::uint64_t traced_grid::*which) {
 /// \throws std::invalid_argument if no writer of traces has the extension of the file
 void log_process(const std::string& file);
 
-}  // namespace ramify::cpu
+}  // namespace ramify::cpu::inline RAMIFY_ABI

@@ -4,12 +4,13 @@
 /// \file
 /// The streams and events that a block may use.
 
+#include <ramify/version.hpp>
 #include <string>
 
 #include "block.hpp"
 #include "device.hpp"
 
-namespace ramify::cpu {
+namespace ramify::cpu::inline RAMIFY_ABI {
 
 [[nodiscard]] inline bool reserved(builtins::cudaStream_t stream) {
   return stream == builtins::cudaStreamTailLaunch || stream == builtins::cudaStreamFireAndForget;
@@ -32,4 +33,4 @@ inline event_state& resolve(block& here, builtins::cudaEvent_t handle) {
   return resolve(here, handle, "an event");
 }
 
-}  // namespace ramify::cpu
+}  // namespace ramify::cpu::inline RAMIFY_ABI

@@ -10,7 +10,7 @@
 #include "grid.hpp"
 #include "worker_threads.hpp"
 
-namespace ramify::cpu {
+namespace ramify::cpu::inline RAMIFY_ABI {
 namespace {
 
 /// The state that the threads of a run share. A worker thread that starts after the run is over
@@ -128,4 +128,4 @@ std::unique_ptr<run> make_parallel_run(const executor_config& config) {
   return std::make_unique<parallel_run>(config.workers);
 }
 
-}  // namespace ramify::cpu
+}  // namespace ramify::cpu::inline RAMIFY_ABI

@@ -14,7 +14,7 @@
 #include "device.hpp"
 #include "handles.hpp"
 
-namespace ramify::cpu {
+namespace ramify::cpu::inline RAMIFY_ABI {
 
 using namespace builtins;
 
@@ -145,7 +145,9 @@ void submit_and_keep_error(const launch_request& request, cudaStream_t stream,
   }
 }
 
-namespace builtins {
+}  // namespace ramify::cpu::inline RAMIFY_ABI
+
+namespace ramify::cpu::builtins::inline RAMIFY_ABI {
 
 // ---- errors ----
 
@@ -371,5 +373,4 @@ cudaError_t cudaDeviceSetLimit(cudaLimit which, std::size_t value) {
   return keep(device::instance().set_limit(which, value));
 }
 
-}  // namespace builtins
-}  // namespace ramify::cpu
+}  // namespace ramify::cpu::builtins::inline RAMIFY_ABI

@@ -13,7 +13,7 @@
 #include "grid.hpp"
 #include "weak_memory.hpp"
 
-namespace ramify::cpu {
+namespace ramify::cpu::inline RAMIFY_ABI {
 namespace {
 
 class serial_schedule;
@@ -256,4 +256,4 @@ std::unique_ptr<run> make_serial_schedule(const executor_config& config) {
   return std::make_unique<serial_schedule>(config);
 }
 
-}  // namespace ramify::cpu
+}  // namespace ramify::cpu::inline RAMIFY_ABI

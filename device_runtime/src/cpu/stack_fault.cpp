@@ -14,7 +14,7 @@
 #include "block.hpp"
 #include "kernel_heap.hpp"
 
-namespace ramify::cpu {
+namespace ramify::cpu::inline RAMIFY_ABI {
 namespace {
 
 /// Text in a fixed buffer; what does not fit is left out. A signal handler can use it.
@@ -119,4 +119,4 @@ signal_stack::~signal_stack() {
   munmap(memory_, signal_stack_bytes);
 }
 
-}  // namespace ramify::cpu
+}  // namespace ramify::cpu::inline RAMIFY_ABI

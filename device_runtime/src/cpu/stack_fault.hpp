@@ -4,7 +4,9 @@
 /// \file
 /// Reports a stack overflow, or an access to an invalid address, in a kernel.
 
-namespace ramify::cpu {
+#include <ramify/version.hpp>
+
+namespace ramify::cpu::inline RAMIFY_ABI {
 
 /// The signal stack of an operating-system thread. When a kernel touches the guard region below its
 /// stack, that stack is full, so the handler of SIGSEGV runs on this one. The handler prints the
@@ -24,4 +26,4 @@ class signal_stack {
   void* memory_ = nullptr;  // null: the thread has another signal stack, or none
 };
 
-}  // namespace ramify::cpu
+}  // namespace ramify::cpu::inline RAMIFY_ABI

@@ -9,7 +9,7 @@
 
 #include "device.hpp"
 
-namespace ramify::cpu {
+namespace ramify::cpu::inline RAMIFY_ABI {
 
 using namespace builtins;
 
@@ -167,4 +167,4 @@ void device::advance(stream_state& first, std::vector<grid_ptr>& ready) {
   }
 }
 
-}  // namespace ramify::cpu
+}  // namespace ramify::cpu::inline RAMIFY_ABI

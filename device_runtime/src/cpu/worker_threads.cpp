@@ -9,7 +9,7 @@
 #include <thread>
 #include <utility>
 
-namespace ramify::cpu {
+namespace ramify::cpu::inline RAMIFY_ABI {
 namespace {
 
 /// Threads that call functions from a queue.
@@ -79,4 +79,4 @@ bool call_in_worker(unsigned max_threads, std::function<void()> function) {
   return pool.call(max_threads, std::move(function));
 }
 
-}  // namespace ramify::cpu
+}  // namespace ramify::cpu::inline RAMIFY_ABI

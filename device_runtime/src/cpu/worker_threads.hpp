@@ -5,8 +5,9 @@
 /// The worker threads of schedule::parallel. All runs of the process share them.
 
 #include <functional>
+#include <ramify/version.hpp>
 
-namespace ramify::cpu {
+namespace ramify::cpu::inline RAMIFY_ABI {
 
 /// Returns the number of threads that run blocks at a time, the calling thread included: `workers`,
 /// but at most 256 or one per core, whichever is more. 0: one per core.
@@ -19,4 +20,4 @@ namespace ramify::cpu {
 /// \throws std::bad_alloc if no memory is left for the call
 [[nodiscard]] bool call_in_worker(unsigned max_threads, std::function<void()> function);
 
-}  // namespace ramify::cpu
+}  // namespace ramify::cpu::inline RAMIFY_ABI

@@ -9,7 +9,7 @@
 
 #include "writing.hpp"
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 namespace {
 
 using nlohmann::json;
@@ -152,4 +152,4 @@ void write_chrome_trace(std::ostream& out, const launch_trace& trace) {
   require_written(out);
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

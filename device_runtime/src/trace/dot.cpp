@@ -6,7 +6,7 @@
 
 #include "writing.hpp"
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 namespace {
 
 /// The styles of edges, by launch_stream. They differ in line style, not only in color.
@@ -150,4 +150,4 @@ void write_dot(std::ostream& out, const launch_trace& trace, std::size_t max_chi
   require_written(out);
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

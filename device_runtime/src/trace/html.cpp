@@ -8,7 +8,7 @@
 #include "page.hpp"
 #include "writing.hpp"
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 namespace {
 
 // page.js uses these numbers for the kinds of streams.
@@ -113,4 +113,4 @@ void write_html(std::ostream& out, const launch_trace& trace, std::string_view t
   require_written(out);
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

@@ -10,7 +10,7 @@
 #include <string>
 #include <system_error>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 namespace {
 
 struct trace_format {
@@ -79,4 +79,4 @@ void write_trace_file(const std::string& name, const launch_trace& trace) {
   if (error) fail(error);
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

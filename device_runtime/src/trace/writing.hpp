@@ -11,9 +11,10 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <ramify/runtime/launch_trace.hpp>
+#include <ramify/version.hpp>
 #include <string>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// Returns the index of the grid that launched grid i, or no_grid if it is not in the trace.
 inline std::size_t parent_of(const launch_trace& trace, std::size_t i) {
@@ -38,4 +39,4 @@ inline void require_written(const std::ostream& out) {
   if (!out) throw std::ios_base::failure("a launch trace could not be written");
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

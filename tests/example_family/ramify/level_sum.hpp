@@ -10,9 +10,10 @@
 #include <ostream>
 #include <ramify/runtime/detail/arguments.hpp>
 #include <ramify/runtime/environment.hpp>
+#include <ramify/version.hpp>
 #include <span>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// Options of level_sum(), for both interfaces.
 struct level_sum_options {
@@ -53,4 +54,4 @@ struct level_sum_result {
   return level_sum(numbers, level_sum_options{}, env);
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

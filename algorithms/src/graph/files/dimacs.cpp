@@ -6,7 +6,7 @@
 
 #include "graph_formats.hpp"
 
-namespace ramify::detail::files {
+namespace ramify::detail::files::inline RAMIFY_ABI {
 namespace {
 
 /// Returns whether a line of a METIS file is a comment. An empty line may be that of a vertex.
@@ -184,4 +184,4 @@ graph_from_file read_dimacs(const graph_text& text, const graph_file_options& op
   return builder.finish(text, "DIMACS shortest paths");
 }
 
-}  // namespace ramify::detail::files
+}  // namespace ramify::detail::files::inline RAMIFY_ABI

@@ -5,7 +5,7 @@
 
 #include "graph_formats.hpp"
 
-namespace ramify::detail::files {
+namespace ramify::detail::files::inline RAMIFY_ABI {
 namespace {
 
 using word_list = std::array<std::string_view, 4>;
@@ -189,4 +189,4 @@ graph_from_file read_konect(const graph_text& text, const graph_file_options& op
   return builder.finish(text, header->name);
 }
 
-}  // namespace ramify::detail::files
+}  // namespace ramify::detail::files::inline RAMIFY_ABI

@@ -6,7 +6,7 @@
 
 #include "graph_formats.hpp"
 
-namespace ramify::detail::files {
+namespace ramify::detail::files::inline RAMIFY_ABI {
 namespace {
 
 constexpr std::size_t most_vertices = max_graph_vertices;
@@ -138,9 +138,9 @@ graph_format format_of(const graph_text& text) {
   return format == graph_format::automatic ? graph_format::edges : format;
 }
 
-}  // namespace ramify::detail::files
+}  // namespace ramify::detail::files::inline RAMIFY_ABI
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 graph_from_file read_graph(const std::filesystem::path& path, const graph_file_options& options) {
   return read_graph_text(path, detail::files::read_whole_file(path), options);
@@ -170,4 +170,4 @@ graph_from_file read_graph_text(const std::filesystem::path& path, std::string_v
   }
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

@@ -7,13 +7,14 @@
 #include <cstddef>
 #include <optional>
 #include <ramify/graph_file.hpp>
+#include <ramify/version.hpp>
 #include <string>
 #include <string_view>
 
 #include "graph_lengths.hpp"
 #include "text_file.hpp"
 
-namespace ramify::detail::files {
+namespace ramify::detail::files::inline RAMIFY_ABI {
 
 /// The text of a file, and where messages say that it comes from.
 struct graph_text {
@@ -88,4 +89,4 @@ struct konect_header {
 [[nodiscard]] graph_from_file read_konect(const graph_text&, const graph_file_options&);
 [[nodiscard]] graph_from_file read_metis(const graph_text&, const graph_file_options&);
 
-}  // namespace ramify::detail::files
+}  // namespace ramify::detail::files::inline RAMIFY_ABI

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace ramify::detail::files {
+namespace ramify::detail::files::inline RAMIFY_ABI {
 namespace {
 
 /// Whole numbers up to this one are exact in float.
@@ -116,4 +116,4 @@ graph_lengths length_reader::finish(std::size_t n) {
   return std::move(real_);
 }
 
-}  // namespace ramify::detail::files
+}  // namespace ramify::detail::files::inline RAMIFY_ABI

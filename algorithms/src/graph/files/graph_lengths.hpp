@@ -7,13 +7,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <ramify/graph_file.hpp>
+#include <ramify/version.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "text_file.hpp"
 
-namespace ramify::detail::files {
+namespace ramify::detail::files::inline RAMIFY_ABI {
 
 /// Reads lengths, which are at least 0. The type `automatic` becomes
 ///
@@ -51,4 +52,4 @@ class length_reader {
   std::string not_exact_{};  ///< message about the first whole number that is not exact in double
 };
 
-}  // namespace ramify::detail::files
+}  // namespace ramify::detail::files::inline RAMIFY_ABI

@@ -7,7 +7,7 @@
 
 #include "graph_formats.hpp"
 
-namespace ramify::detail::files {
+namespace ramify::detail::files::inline RAMIFY_ABI {
 namespace {
 
 /// The words of the banner %%MatrixMarket object format field symmetry.
@@ -165,4 +165,4 @@ graph_from_file read_matrix_market(const graph_text& text, const graph_file_opti
   return reader.finish(text);
 }
 
-}  // namespace ramify::detail::files
+}  // namespace ramify::detail::files::inline RAMIFY_ABI

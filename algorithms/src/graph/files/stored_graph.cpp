@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 namespace {
 
 /// Returns a list whose edges are between its vertices. \throws std::invalid_argument
@@ -76,4 +76,4 @@ graph_view stored_graph::view() const {
   return graph_view::directed(offsets, targets, in_offsets, in_sources);
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

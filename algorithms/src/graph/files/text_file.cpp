@@ -11,7 +11,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace ramify::detail::files {
+namespace ramify::detail::files::inline RAMIFY_ABI {
 namespace {
 
 /// An open file; the destructor closes it, unless it is standard input.
@@ -272,4 +272,4 @@ std::string_view without_byte_order_mark(const std::filesystem::path& path, std:
   return text.starts_with(mark) ? text.substr(mark.size()) : text;
 }
 
-}  // namespace ramify::detail::files
+}  // namespace ramify::detail::files::inline RAMIFY_ABI

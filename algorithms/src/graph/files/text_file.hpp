@@ -14,6 +14,7 @@
 #include <limits>
 #include <optional>
 #include <ramify/runtime/error.hpp>
+#include <ramify/version.hpp>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-namespace ramify::detail::files {
+namespace ramify::detail::files::inline RAMIFY_ABI {
 
 /// Returns the content of a file, or of standard input if the path is "-".
 /// \throws bad_input if it cannot be read, is a folder, or is a device other than a terminal
@@ -234,4 +235,4 @@ void for_each_data_line(const std::filesystem::path& path, Visit visit) {
   });
 }
 
-}  // namespace ramify::detail::files
+}  // namespace ramify::detail::files::inline RAMIFY_ABI

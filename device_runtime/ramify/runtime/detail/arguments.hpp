@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <ramify/version.hpp>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -14,7 +15,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace ramify::detail::runtime {
+namespace ramify::detail::runtime::inline RAMIFY_ABI {
 
 /// Throws "<field> is <value>; it must be <range>" unless `valid`. `value` is a number or a text.
 /// \throws std::invalid_argument
@@ -119,7 +120,7 @@ inline void check_overlaps(const char* algorithm, std::span<const argument_array
   }
 }
 
-}  // namespace ramify::detail::runtime
+}  // namespace ramify::detail::runtime::inline RAMIFY_ABI
 
 namespace ramify::detail {
 using namespace runtime;

@@ -18,9 +18,10 @@
 /// is instantiated. Not a concept: nvcc does not state which part of a concept is not satisfied.
 /// The assertions are in the body, so overload resolution alone does not evaluate them.
 
+#include <ramify/version.hpp>
 #include <type_traits>
 
-namespace ramify::detail::runtime {
+namespace ramify::detail::runtime::inline RAMIFY_ABI {
 
 /// Whether device memory can hold objects of type T, and kernels can declare them.
 template <class T>
@@ -35,6 +36,18 @@ inline constexpr bool is_device_lambda = __nv_is_extended_device_lambda_closure_
 #else
 template <class>
 inline constexpr bool is_device_lambda = false;
+#endif
+
+/// Whether kernels can have a functor of this type as an argument. nvcc replaces an extended lambda
+/// on the host by a class with the same members, which has a copy constructor if it is a
+/// `__host__ __device__` lambda. A launch copies its bits all the same. So the type that the device
+/// has decides, and nvcc compiles for the device first.
+#if defined(__CUDACC_EXTENDED_LAMBDA__) && !defined(__CUDA_ARCH__)
+template <class>
+inline constexpr bool is_kernel_argument = true;
+#else
+template <class Functor>
+inline constexpr bool is_kernel_argument = std::is_trivially_copyable_v<Functor>;
 #endif
 
 /// Whether a const functor can be called with these arguments and returns a Result, as far as the
@@ -52,7 +65,7 @@ struct no_run {
 template <class Types, class Run>
 using run_if = std::conditional_t<Types::are_valid, Run, no_run>;
 
-}  // namespace ramify::detail::runtime
+}  // namespace ramify::detail::runtime::inline RAMIFY_ABI
 
 namespace ramify::detail {
 using namespace runtime;

@@ -5,8 +5,9 @@
 /// The clock of the host, without `<chrono>`, which takes nvcc long to compile. Plain C++.
 
 #include <ctime>
+#include <ramify/version.hpp>
 
-namespace ramify::detail::runtime {
+namespace ramify::detail::runtime::inline RAMIFY_ABI {
 
 /// Returns the time of a monotonic clock of the host, in seconds.
 [[nodiscard]] inline double host_seconds() {
@@ -15,4 +16,4 @@ namespace ramify::detail::runtime {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-}  // namespace ramify::detail::runtime
+}  // namespace ramify::detail::runtime::inline RAMIFY_ABI

@@ -29,10 +29,11 @@
 #include <cstdlib>
 #include <optional>
 #include <ramify/runtime/launch_costs.hpp>
+#include <ramify/version.hpp>
 #include <string>
 #include <string_view>
 
-namespace ramify::detail::runtime {
+namespace ramify::detail::runtime::inline RAMIFY_ABI {
 
 /// The GPU, driver and CUDA runtime that measured costs hold for.
 struct launch_costs_origin {
@@ -162,4 +163,4 @@ inline void save_launch_costs(const std::string& folder, const launch_costs_orig
   }
 }
 
-}  // namespace ramify::detail::runtime
+}  // namespace ramify::detail::runtime::inline RAMIFY_ABI

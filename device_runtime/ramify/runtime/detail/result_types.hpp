@@ -7,10 +7,11 @@
 
 #include <limits>
 #include <ramify/runtime/detail/functor_types.hpp>
+#include <ramify/version.hpp>
 #include <type_traits>
 #include <utility>
 
-namespace ramify::detail::runtime {
+namespace ramify::detail::runtime::inline RAMIFY_ABI {
 
 /// Whether `To` can hold each number of the type `From`. Signed and unsigned integers of the same
 /// size count as equal. A bool holds only a bool. True if one of the types is not a number.
@@ -61,4 +62,4 @@ template <class Total, class Combine>
 inline constexpr bool holds_combined =
     holds_results<typename promoted<Total>::type, Combine, const Total&, const Total&>;
 
-}  // namespace ramify::detail::runtime
+}  // namespace ramify::detail::runtime::inline RAMIFY_ABI

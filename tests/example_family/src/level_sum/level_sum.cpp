@@ -4,7 +4,7 @@
 #include "facade/backend_choice.hpp"
 #include "level_sum/on_backend.hpp"
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 level_sum_result level_sum(std::span<const std::uint64_t> numbers, const level_sum_options& options,
                            const environment& env) {
@@ -17,4 +17,4 @@ level_sum_result level_sum(std::span<const std::uint64_t> numbers, const level_s
   return result;
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

@@ -5,11 +5,12 @@
 /// Defines the facade's level_sum() for the backend of the compiler that reads this file.
 
 #include <ramify/level_sum.cuh>
+#include <ramify/version.hpp>
 
 #include "facade/device_arrays.cuh"
 #include "level_sum/on_backend.hpp"
 
-namespace ramify::detail::facade {
+namespace ramify::detail::facade::inline RAMIFY_ABI {
 
 template <>
 level_sum_report level_sum_on<this_build>(std::span<const std::uint64_t> numbers,
@@ -24,4 +25,4 @@ level_sum_report level_sum_on<this_build>(std::span<const std::uint64_t> numbers
   return call.finish(found.report);
 }
 
-}  // namespace ramify::detail::facade
+}  // namespace ramify::detail::facade::inline RAMIFY_ABI
