@@ -21,13 +21,13 @@ from repository import ROOT, START_PAGE, moved, pages, pictures, read
 # The parts of the site: a title, and pages or patterns. A page has its place in the first part that
 # names it, so the last pattern of docs gets the pages that no other part names.
 PARTS = (
-    ("Begin", ("docs/install", "docs/using", "docs/python", "docs/gallery", "docs/first_steps", "docs/notebooks/README")),
+    ("Begin", ("docs/install", "docs/using", "packaging/README", "docs/python", "docs/gallery", "docs/first_steps", "docs/notebooks/README")),
     (
         "Learn",
         ("docs/tutorial", "docs/course*", "docs/cdp2", "lessons/index", "exercises/index")
         + ("examples/ladders/README",),
     ),
-    ("How to", ("docs/choosing*", "docs/backends_and_routes", "docs/calls_from_kernels")
+    ("How to", ("docs/choosing*", "docs/backends_and_routes", "docs/calls_from_kernels", "docs/own_data")
         + ("docs/capture", "docs/several_gpus", "docs/memory", "docs/errors", "docs/limits")
         + ("docs/determinism", "docs/traces", "docs/troubleshooting")),
     ("Algorithms", ("algorithms/README", "examples/README")),

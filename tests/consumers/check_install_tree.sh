@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Checks what an install tree contains in addition to the CMake package: the license, the example
-# programs with manual pages and completions, and the pkg-config file.
+# programs with manual pages and completions, the modules of pkg-config, symbols with the version.
 #   check_install_tree.sh INSTALLED SOURCE BUILD WORK
 set -euo pipefail
 installed=$1 source=$2 build=$3 work=$4
@@ -46,14 +46,44 @@ if [ "$(cached RAMIFY_EXAMPLES)" = ON ]; then
   [[ $(cached RAMIFY_HELP2MAN) == /* ]] || echo "built without manual pages: there is no help2man"
 fi
 
+# All symbols have the version, so a program that was compiled with the headers of another version
+# does not link.
+version=$(sed -nE 's/^#define RAMIFY_VERSION_(MAJOR|MINOR) //p' "$installed/include/ramify/version.hpp" | paste -sd_)
+for library in "$installed"/lib*/libramify_*.a; do
+  nm "$library" | grep 6ramify | grep -v "v$version" >"$work/unversioned" || continue
+  head -n 3 "$work/unversioned"
+  fail "$library has symbols without v$version"
+done
+mkdir -p "$work/next/ramify"
+sed 's/_MINOR [0-9]*/_MINOR 999/' "$installed/include/ramify/version.hpp" >"$work/next/ramify/version.hpp"
+"$(cached CMAKE_CXX_COMPILER)" -std=c++20 -I "$work/next" -I "$installed/include" -o "$work/mixed" \
+  "$source/tests/consumers/project/facade_user.cpp" "$installed"/lib*/libramify_facade_quicksort.a 2>"$work/mixed.log" &&
+  fail "a program links a library of another version"
+grep -q 'undefined reference to `ramify::v0_999::quicksort' "$work/mixed.log" || { cat "$work/mixed.log"; exit 1; }
+
+# Links facade_user with a module of pkg-config.
+link_user() { # module, program
+  # shellcheck disable=SC2046
+  "$compiler" "$work/facade_user.o" $(pkg-config --libs "$1") -o "$work/$2"
+  "$work/$2" >/dev/null
+}
 if command -v pkg-config >/dev/null; then
+  PKG_CONFIG_PATH=$(dirname "$(find "$installed" -name ramify.pc)")
+  export PKG_CONFIG_PATH
+  compiler=$(cached CMAKE_CXX_COMPILER)
   echo "-- compiling facade_user with pkg-config"
-  pc=$(dirname "$(find "$installed" -name ramify.pc)")
-  flags=$(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs ramify)
-  # shellcheck disable=SC2086
-  "$(cached CMAKE_CXX_COMPILER)" "$source/tests/consumers/project/facade_user.cpp" $flags \
-    -o "$work/pkg_config_user"
-  "$work/pkg_config_user"
+  # shellcheck disable=SC2046
+  "$compiler" -c "$source/tests/consumers/project/facade_user.cpp" $(pkg-config --cflags ramify) \
+    -o "$work/facade_user.o"
+  link_user ramify pkg_config_user
+  link_user ramify-quicksort pkg_config_sort
+  stat -c '%n: %s bytes' "$work"/pkg_config_{user,sort}
+  # Each module names libraries that are installed, and each library has a module.
+  modules=$(cd "$PKG_CONFIG_PATH" && basename -s .pc ramify*.pc)
+  for module in $modules; do pkg-config --libs "$module" | tr ' ' '\n' | grep '^-lramify'; done |
+    sed 's/^-l\(.*\)/lib\1.a/' | sort -u >"$work/named"
+  (cd "$PKG_CONFIG_PATH/.." && ls libramify_*.a) | grep -v facade_rdc >"$work/libraries"
+  diff "$work/named" "$work/libraries" || fail "the modules of pkg-config do not name the installed libraries"
 else
-  echo "not tested without pkg-config: ramify.pc"
+  echo "not tested without pkg-config: the modules ramify, ramify-quicksort, ..."
 fi

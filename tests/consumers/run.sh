@@ -3,7 +3,7 @@
 # Builds a consumer of Ramify in one of the forms of docs/using.md, and runs the programs that can
 # run here.
 #   run.sh install       <source> <work> <nvcc or none> <architecture> <build tree>
-#   run.sh subdirectory  <source> <work> <nvcc or none> <architecture>
+#   run.sh fetch         <source> <work> <nvcc or none> <architecture>
 #   run.sh nvcc          <source> <work> <nvcc>         <architecture> <build tree>
 set -euo pipefail
 form=$1 source=$2 work=$3 nvcc=$4 architecture=$5
@@ -31,8 +31,37 @@ build() { # cmake arguments...
   cmake --build "$work/build"
 }
 
+# Checks that find_package() fails with this sentence. CMake wraps lines.
+refused_component() { # component, sentence
+  cmake -S "$source/tests/consumers/components" -B "$work/components" -G Ninja \
+    "-DCMAKE_PREFIX_PATH=$work/installed" "-DCOMPONENTS=$1" >"$work/components.log" 2>&1 &&
+    { echo "find_package() finds the component $1"; exit 1; }
+  tr -s ' \n' ' ' <"$work/components.log" | grep -qF -e "$2" ||
+    { cat "$work/components.log"; echo "no message '$2'"; exit 1; }
+}
+
+# Checks that one sentence names what to build if a library is missing, and nothing is installed.
+refused_install() { # build
+  sed 's#algorithms/libramify_facade[.]a#algorithms/missing.a#' "$1/cmake_install.cmake" >"$work/install.cmake"
+  if cmake "-DCMAKE_INSTALL_PREFIX=$work/nothing" -P "$work/install.cmake" 2>"$work/install.log" >/dev/null; then
+    echo "a missing library is installed"
+    exit 1
+  fi
+  tr -s ' \n' ' ' <"$work/install.log" | grep -qF \
+    "Ramify: 1 libraries are not built, for example missing.a. Build them first: cmake --build $1 --target ramify_libraries" ||
+    { cat "$work/install.log"; exit 1; }
+  [ ! -e "$work/nothing" ] || { echo "an install without a library begins"; exit 1; }
+}
+
 case $form in
   install)
+    refused_install "$6"
+    cmake --install "$6" --prefix "$work/installed" --component libraries >/dev/null
+    [ ! -e "$work/installed/bin" ] || { echo "the component libraries has programs"; exit 1; }
+    refused_component quiksort "Ramify: there is no component 'quiksort'; the components are runtime, facade, "
+    [ "$nvcc" != none ] || refused_component facade_rdc "were built without CUDA, so there is no component 'facade_rdc'"
+    grep -q '^set(ramify_HAS_MPI ON)' "$work"/installed/lib*/cmake/ramify/ramify-config.cmake ||
+      refused_component "runtime;cluster" "were built without MPI, so there is no component 'cluster'"
     cmake --install "$6" --prefix "$work/installed" >/dev/null
     "$source/tests/consumers/check_install_tree.sh" "$work/installed" "$source" "$6" "$work"
     build "-DCMAKE_PREFIX_PATH=$work/installed"
@@ -56,7 +85,12 @@ case $form in
         { cat "$work/wrong_mix.log"; exit 1; }
     fi
     ;;
-  subdirectory) build "-DRAMIFY_SOURCE=$source" -DRAMIFY_UNITY=ON ;;
+  fetch)
+    build -DRAMIFY_FETCH=ON "-DFETCHCONTENT_SOURCE_DIR_RAMIFY=$source" -DRAMIFY_UNITY=ON
+    built=$(find "$work/build" -name '*.a' -printf '%f ')
+    [ "$built" = 'libramify_runtime.a ' ] ||
+      { echo "built $built, although the programs link ramify::runtime alone"; exit 1; }
+    ;;
   nvcc)
     mkdir "$work/build"
     [ "$architecture" = native ] || architecture=sm_${architecture%%-*}
