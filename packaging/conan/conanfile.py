@@ -16,7 +16,7 @@ class RamifyRecipe(ConanFile):
     name = "ramify"
     description = "Recursive algorithms that launch themselves on the GPU"
     license = "BSD-3-Clause"
-    topics = ("cuda", "dynamic-parallelism", "algorithms", "header-and-library")
+    topics = ("cuda", "gpu", "dynamic-parallelism", "sorting", "nearest-neighbors")
     package_type = "static-library"
     settings = "os", "arch", "compiler", "build_type"
     options = {"cuda": [True, False], "mpi": [True, False]}
