@@ -21,8 +21,7 @@ grep -qE "^## $version \((unreleased|[0-9]{4}-[0-9]{2}-[0-9]{2})\)$" CHANGELOG.m
 
 mapfile -t recipes < <(find packaging .github -type f ! -path '*/python/*' ! -name '*.md')
 [ ${#recipes[@]} -ge 12 ] || fail "only ${#recipes[@]} recipes and workflows"
-for option in $(grep -ohE 'RAMIFY_[A-Z]+(_[A-Z]+)*' "${recipes[@]}" | sort -u); do
-  case $option in RAMIFY_VERSION | RAMIFY_HAS_CUDA) continue ;; esac
+for option in $(grep -ohE '(-D|")RAMIFY_[A-Z]+(_[A-Z]+)*' "${recipes[@]}" | sed 's/^-D\|"//' | sort -u); do
   grep -qrE "(option|set)\($option " CMakeLists.txt cmake device_runtime/CMakeLists.txt ||
     fail "there is no option $option"
 done
