@@ -22,6 +22,7 @@ grep -qE "^## $version \((unreleased|[0-9]{4}-[0-9]{2}-[0-9]{2})\)$" CHANGELOG.m
 mapfile -t recipes < <(find packaging .github -type f ! -path '*/python/*' ! -name '*.md')
 [ ${#recipes[@]} -ge 12 ] || fail "only ${#recipes[@]} recipes and workflows"
 for option in $(grep -ohE '(-D|")RAMIFY_[A-Z]+(_[A-Z]+)*' "${recipes[@]}" | sed 's/^-D\|"//' | sort -u); do
+  [ "$option" != RAMIFY_VERSION ] || continue # a macro of the header
   grep -qrE "(option|set)\($option " CMakeLists.txt cmake device_runtime/CMakeLists.txt ||
     fail "there is no option $option"
 done
