@@ -59,7 +59,7 @@ sed 's/_MINOR [0-9]*/_MINOR 999/' "$installed/include/ramify/version.hpp" >"$wor
 "$(cached CMAKE_CXX_COMPILER)" -std=c++20 -I "$work/next" -I "$installed/include" -o "$work/mixed" \
   "$source/tests/consumers/project/facade_user.cpp" "$installed"/lib*/libramify_facade_quicksort.a 2>"$work/mixed.log" &&
   fail "a program links a library of another version"
-grep -q 'undefined reference to `ramify::v0_999::quicksort' "$work/mixed.log" || { cat "$work/mixed.log"; exit 1; }
+grep -q 'undefined .*v0_999' "$work/mixed.log" || { cat "$work/mixed.log"; exit 1; }
 
 # Links facade_user with a module of pkg-config.
 link_user() { # module, program
