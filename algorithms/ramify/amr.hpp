@@ -122,21 +122,6 @@ enum class amr_fields {
 
 /// A problem and the options of its run. recommended_setup() returns suitable values.
 struct amr_setup {
-  amr_problem problem = amr_problem::kelvin_helmholtz;
-  int dimensions = 2;  ///< 2 or 3
-  amr_precision precision = amr_precision::double_;
-  amr_criterion criterion = amr_criterion::gradient;
-  int criterion_variable = 0;     ///< index of a primitive field
-  double gradient_floor = 1e-10;  ///< gradient_criterion::floor, in [0, 1e30]
-  double loehner_filter = 0.01;   ///< loehner_criterion::filter, in [0, 1e30]
-  double gamma = 1.4;             ///< ratio of specific heats of a gas, > 1, at most 1e6
-  /// Gravity along each axis, on a gas; 0 for the other problems.
-  std::array<double, 3> gravity{};
-  /// Of amr_problem::regions: 1 to 12. Where several contain a point, the last one has its state;
-  /// the first one must be everywhere.
-  std::vector<amr_region> regions{};
-  double end_time = 1;  ///< the customary end, >= 0; a simulation does not stop there by itself
-  amr_options options{};
   amr_problem problem = amr_problem::kelvin_helmholtz;  ///< the flow to simulate
   int dimensions = 2;                                   ///< 2 or 3
   amr_precision precision = amr_precision::double_;     ///< the number type of the values
@@ -144,7 +129,12 @@ struct amr_setup {
   int criterion_variable = 0;                           ///< index of a primitive field
   double gradient_floor = 1e-10;                        ///< gradient_criterion::floor, in [0, 1e30]
   double loehner_filter = 0.01;                         ///< loehner_criterion::filter, in [0, 1e30]
-  double gamma = 1.4;     ///< ratio of specific heats of a gas, > 1, at most 1e6
+  double gamma = 1.4;  ///< ratio of specific heats of a gas, > 1, at most 1e6
+  /// Gravity along each axis, on a gas; 0 for the other problems.
+  std::array<double, 3> gravity{};
+  /// Of amr_problem::regions: 1 to 12. Where several contain a point, the last one has its state;
+  /// the first one must be everywhere.
+  std::vector<amr_region> regions{};
   double end_time = 1;    ///< the customary end, >= 0; a simulation does not stop there by itself
   amr_options options{};  ///< mesh, regrids and steps
 };

@@ -10,8 +10,8 @@
 #include <ramify/runtime/detail/requirements.hpp>
 
 #include <ramify/runtime/launch_costs.hpp>
-#include <string>
 #include <ramify/version.hpp>
+#include <string>
 
 namespace ramify::inline RAMIFY_ABI {
 
@@ -34,5 +34,4 @@ struct gpu_identity {
 /// \throws unavailable if there is no usable CUDA device; cuda_error
 [[nodiscard]] gpu_identity gpu_and_driver();
 
-}  // namespace ramify
 }  // namespace ramify::inline RAMIFY_ABI

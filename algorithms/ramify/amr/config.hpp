@@ -109,22 +109,17 @@ struct amr_progress {
 
 /// The report of a run, and the current state of its mesh.
 struct amr_report : run_report, amr_progress {
-  std::size_t leaves = 0;  ///< current number of leaves
-  std::size_t blocks = 0;  ///< current number of blocks, inner blocks included
-  std::size_t peak_blocks = 0;
-  std::size_t max_blocks = 0;  ///< amr_options::mesh.max_blocks
-  int finest_level = 0;        ///< finest level that has blocks
-  /// Cells that got fluxes of first order because they would have become invalid, and cells that
-  /// were raised to floors, which is not conservative. A cell counts once in each of the two stages
-  /// of a step of its level. 0 unless the physics keeps cells valid (with_positivity). A run that
-  /// continues from a saved state counts from 0.
-  std::uint64_t fallback_cells = 0;
-  std::uint64_t floored_cells = 0;
   std::size_t leaves = 0;       ///< current number of leaves
   std::size_t blocks = 0;       ///< current number of blocks, inner blocks included
   std::size_t peak_blocks = 0;  ///< maximum number of blocks during the run
   std::size_t max_blocks = 0;   ///< amr_options::mesh.max_blocks
   int finest_level = 0;         ///< finest level that has blocks
+  /// Cells that got fluxes of first order because they would have become invalid, and cells that
+  /// were raised to floors, which is not conservative. A cell counts once in each of the two stages
+  /// of a step of its level. 0 unless the physics keeps cells valid (with_positivity). A run that
+  /// continues from a saved state counts from 0.
+  std::uint64_t fallback_cells = 0;  ///< cells with fluxes of first order
+  std::uint64_t floored_cells = 0;   ///< cells raised to floors
 };
 
 /// A run cannot continue: a cell is invalid, the mesh needs more blocks than are allowed, or the

@@ -5,9 +5,10 @@
 /// derived_field: fields of a gas that follow from its values, by name. Plain C++.
 
 #include <ramify/runtime/report.hpp>
+#include <ramify/version.hpp>
 #include <string_view>
 
-namespace ramify {
+namespace ramify::inline RAMIFY_ABI {
 
 /// A field that follows from the values of a gas, in the units of these values.
 enum class derived_field {
@@ -29,4 +30,4 @@ enum class derived_field {
   return parse_choice<derived_field>("derived field", text);
 }
 
-}  // namespace ramify
+}  // namespace ramify::inline RAMIFY_ABI

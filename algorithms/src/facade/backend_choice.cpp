@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "facade/backend_choice.hpp"
 
-namespace ramify::detail::facade {
 #include <ramify/launch_costs.hpp>
 
 namespace ramify::detail::facade::inline RAMIFY_ABI {
@@ -40,5 +39,4 @@ gpu_identity gpu_and_driver() {
   return detail::facade::gpu_on_cuda();
 }
 
-}  // namespace ramify
 }  // namespace ramify::inline RAMIFY_ABI

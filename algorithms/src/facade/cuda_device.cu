@@ -62,5 +62,4 @@ gpu_identity gpu_on_cuda() {
   return {origin.gpu, origin.driver};
 }
 
-}  // namespace ramify::detail::facade
 }  // namespace ramify::detail::facade::inline RAMIFY_ABI

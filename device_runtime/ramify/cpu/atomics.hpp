@@ -126,7 +126,6 @@ class atomic_ref {
   T* address_;
 };
 
-}  // namespace ramify::cpu
 }  // namespace ramify::cpu::inline RAMIFY_ABI
 
 namespace ramify::cpu::builtins::inline RAMIFY_ABI {

@@ -43,10 +43,8 @@ enum class schedule {
 
 /// Configuration of the executor.
 struct executor_config {
-  schedule order = schedule::parallel;
-  std::uint64_t seed = 0;  ///< of schedule::random and schedule::weak
   schedule order = schedule::parallel;  ///< in which order grids and blocks run
-  std::uint64_t seed = 0;               ///< of schedule::random
+  std::uint64_t seed = 0;               ///< of schedule::random and schedule::weak
   /// Operating-system threads of schedule::parallel; 0: one per core. At most 256 are used, or one
   /// per core if there are more cores. A kernel has as many resident blocks.
   unsigned workers = 0;

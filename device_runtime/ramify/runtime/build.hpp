@@ -68,10 +68,8 @@
 #undef RAMIFY_TRACE
 #define RAMIFY_TRACE 1  ///< whether kernels can record when they run
 #undef RAMIFY_CHECK
-#define RAMIFY_CHECK 0       ///< whether kernels on a GPU check the rules at each launch
-#define RAMIFY_BUILD on_cpu  ///< the inline namespace of the build
-#define RAMIFY_CHECK 0
-#define RAMIFY_BUILD RAMIFY_VERSIONED(on_cpu)
+#define RAMIFY_CHECK 0                         ///< whether kernels on a GPU check the rules
+#define RAMIFY_BUILD RAMIFY_VERSIONED(on_cpu)  ///< the inline namespace of the build
 #endif
 
 // In device code for a GPU, RAMIFY_UNROLL unrolls the next loop fully, RAMIFY_UNROLL_TWO unrolls

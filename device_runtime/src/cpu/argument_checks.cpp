@@ -16,7 +16,7 @@
 #include "block.hpp"
 #include "device.hpp"
 
-namespace ramify::cpu {
+namespace ramify::cpu::inline RAMIFY_ABI {
 namespace {
 
 using byte_range = std::span<const std::byte>;
@@ -124,4 +124,4 @@ void block::check_arguments(launch_arguments arguments) const {
   if (is_searched) check_variables(variables);
 }
 
-}  // namespace ramify::cpu
+}  // namespace ramify::cpu::inline RAMIFY_ABI

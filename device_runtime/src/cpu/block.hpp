@@ -9,8 +9,8 @@
 #include <cstring>
 #include <exception>
 #include <memory>
-#include <span>
 #include <ramify/version.hpp>
+#include <span>
 #include <string>
 #include <vector>
 

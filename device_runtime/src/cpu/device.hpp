@@ -11,8 +11,8 @@
 #include <mutex>
 #include <ramify/cpu/cuda_builtins.hpp>
 #include <ramify/cpu/executor.hpp>
-#include <span>
 #include <ramify/version.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>

@@ -14,7 +14,7 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
-namespace ramify::cpu {
+namespace ramify::cpu::inline RAMIFY_ABI {
 namespace {
 
 // Each piece also takes this many bytes. AddressSanitizer finds accesses to them.
@@ -151,4 +151,4 @@ void kernel_heap::clear() {
   used_ = top_ = 0;
 }
 
-}  // namespace ramify::cpu
+}  // namespace ramify::cpu::inline RAMIFY_ABI

@@ -6,9 +6,10 @@
 
 #include <cstddef>
 #include <map>
+#include <ramify/version.hpp>
 #include <unordered_map>
 
-namespace ramify::cpu {
+namespace ramify::cpu::inline RAMIFY_ABI {
 
 /// The heap of kernels. No two threads may call its members at the same time.
 ///
@@ -47,4 +48,4 @@ class kernel_heap {
   unsigned runs_ = 0;                              // that hold the heap open
 };
 
-}  // namespace ramify::cpu
+}  // namespace ramify::cpu::inline RAMIFY_ABI

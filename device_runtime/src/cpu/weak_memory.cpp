@@ -10,7 +10,7 @@
 
 #include "block.hpp"
 
-namespace ramify::cpu {
+namespace ramify::cpu::inline RAMIFY_ABI {
 
 weak_memory::weak_memory(const std::vector<std::span<std::byte>>& parts) {
   for (const std::span<std::byte> memory : parts) {
@@ -117,4 +117,4 @@ void see_weak_writes() {
   if (here != nullptr && here->memory() != nullptr) here->memory()->see();
 }
 
-}  // namespace ramify::cpu
+}  // namespace ramify::cpu::inline RAMIFY_ABI

@@ -5,10 +5,11 @@
 /// Device memory of schedule::weak: the writes of a block reach other blocks late.
 
 #include <cstddef>
+#include <ramify/version.hpp>
 #include <span>
 #include <vector>
 
-namespace ramify::cpu {
+namespace ramify::cpu::inline RAMIFY_ABI {
 
 /// Parts of the device's memory, as the running block sees them.
 ///
@@ -59,4 +60,4 @@ class weak_memory {
   std::vector<std::byte> clean_;  // what the running block saw last; other bytes are its writes
 };
 
-}  // namespace ramify::cpu
+}  // namespace ramify::cpu::inline RAMIFY_ABI
