@@ -94,8 +94,9 @@ template <class Physics, class First, class... Others>
 [[nodiscard]] auto any_criterion(const limited_criterion<First>& first,
                                  const limited_criterion<Others>&... others) {
   using real = typename Physics::real;
+  const double limits[] = {first.refine_above, others.refine_above...};
   std::size_t entry = 0;
-  for (const double limit : {first.refine_above, others.refine_above...}) {
+  for (const double limit : limits) {
     detail::amr::require(limit > 0 && std::isfinite(limit) && std::isfinite(real(1 / limit)),
                          "any_criterion: refine_above of criterion " + std::to_string(entry), limit,
                          "finite and above 0");
