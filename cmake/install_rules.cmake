@@ -16,8 +16,9 @@ add_custom_target(ramify_libraries)
 add_dependencies(ramify_libraries ${libraries})
 list(TRANSFORM libraries REPLACE "(.+)" "$<TARGET_FILE:\\1>" OUTPUT_VARIABLE files)
 install(CODE "
+  set(all \"${files}\")
   set(missing)
-  foreach(file IN ITEMS ${files})
+  foreach(file IN LISTS all)
     if(NOT EXISTS \"\${file}\")
       cmake_path(GET file FILENAME name)
       list(APPEND missing \${name})
@@ -27,7 +28,7 @@ install(CODE "
     list(LENGTH missing count)
     list(GET missing 0 first)
     message(FATAL_ERROR \"Ramify: \${count} libraries are not built, for example \${first}. \"
-      \"Build them first: cmake --build ${PROJECT_BINARY_DIR} --target ramify_libraries\")
+      \"Build them first: cmake --build '${PROJECT_BINARY_DIR}' --target ramify_libraries\")
   endif()" COMPONENT libraries)
 
 install(TARGETS ramify_headers ${libraries} EXPORT ramify-targets COMPONENT libraries)

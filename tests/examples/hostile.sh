@@ -276,7 +276,7 @@ done <<'TABLE'
 0 ~ - ~ flow --dim 02
 2 ~ '4' is too large; the maximum is 3 ~ flow --dim 4
 2 ~ '' is not a whole number of at least 2 and at most 3 ~ flow --dim ''
-2 ~ --blocks has more than 10^7 blocks in all ~ flow --blocks 4096x4096
+2 ~ --blocks is 1.67772e+07; it must be at most 10^7 blocks in all ~ flow --blocks 4096x4096
 2 ~ '19' is too large; the maximum is 18 ~ flow --max-level 19
 2 ~ '4294967296' is too large ~ flow --frames 4294967296
 2 ~ '4294967296' is too large ~ flow --regrid-every 4294967296

@@ -14,12 +14,14 @@ skip() { echo "skipped: $1"; exit 77; }
 mkdir -p "$work"
 cd "$work"
 command -v python3 >/dev/null || skip 'there is no python3'
-if [ ! -x tools/bin/mypy ]; then # a folder of an older version lacks it
+tools=(scikit-build-core nanobind numpy scipy networkx pytest array-api-strict mypy matplotlib
+  nbclient ipykernel)
+# A folder of an older list, or of an interrupted download, is made again.
+if [ "$(cat tools/complete 2>/dev/null)" != "${tools[*]}" ]; then
   rm -rf tools
   python3 -m venv tools >/dev/null 2>&1 || skip 'python3 has no venv'
-  tools/bin/pip install -q scikit-build-core nanobind numpy scipy networkx pytest \
-    array-api-strict mypy matplotlib nbclient ipykernel ||
-    skip 'pip cannot download the tools'
+  tools/bin/pip install -q "${tools[@]}" || skip 'pip cannot download the tools'
+  echo "${tools[*]}" >tools/complete
 fi
 rm -rf installed wheels empty
 cmake --install "$build" --prefix installed >/dev/null

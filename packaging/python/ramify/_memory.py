@@ -18,7 +18,11 @@ def free_bytes() -> int:
     group = Path("/sys/fs/cgroup")  # of a container
     try:
         used = int((group / "memory.current").read_text("ascii"))
-        limits.append(int((group / "memory.max").read_text("ascii")) - used)
+        lines = (group / "memory.stat").read_text("ascii").splitlines()
+        # The kernel frees the cache of files before it ends a process.
+        cache = sum(int(line.split()[1]) for line in lines
+                    if line.startswith(("active_file ", "inactive_file ")))
+        limits.append(int((group / "memory.max").read_text("ascii")) - max(used - cache, 0))
     except (OSError, ValueError):
         pass  # there is no limit
     return max(min(limits), 0)
