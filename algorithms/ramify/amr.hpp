@@ -62,16 +62,17 @@ enum class amr_shape { everywhere, box, ball, half_space };
 /// A part of the domain of amr_problem::regions. In two dimensions the third entry of each triple
 /// is not read.
 struct amr_region {
-  amr_shape shape = amr_shape::everywhere;
+  amr_shape shape = amr_shape::everywhere;  ///< which of the fields below count
   /// The lower corner of a box, the center of a ball, or a point of the plane of a half-space.
   std::array<double, 3> point{};
-  std::array<double, 3> upper{};   ///< the upper corner of a box; above `point`
-  double radius = 0;               ///< of a ball; > 0
-  std::array<double, 3> normal{};  ///< of the plane; it points out of the half-space; not all 0
-  double density = 1;              ///< > 0
-  std::array<double, 3> velocity{};
-  double pressure = 1;  ///< > 0
+  std::array<double, 3> upper{};     ///< the upper corner of a box; above `point`
+  double radius = 0;                 ///< of a ball; > 0
+  std::array<double, 3> normal{};    ///< of the plane; it points out of the half-space; not all 0
+  double density = 1;                ///< > 0
+  std::array<double, 3> velocity{};  ///< along each axis
+  double pressure = 1;               ///< > 0
 
+  /// Returns whether all fields are equal.
   friend bool operator==(const amr_region&, const amr_region&) = default;
 };
 
@@ -93,6 +94,7 @@ enum class amr_fields {
       problem, {"sod", "sedov", "kelvin-helmholtz", "linear-wave", "advect-gaussian",
                 "vortex-in-box", "double-mach", "noh", "rayleigh-taylor", "dam-break", "regions"});
 }
+/// Returns the name of the enumerator.
 [[nodiscard]] constexpr std::string_view to_string(amr_shape shape) {
   return choice_name(shape, {"everywhere", "box", "ball", "half-space"});
 }

@@ -48,7 +48,7 @@ refused_install() { # build
     exit 1
   fi
   tr -s ' \n' ' ' <"$work/install.log" | grep -qF \
-    "Ramify: 1 libraries are not built, for example missing.a. Build them first: cmake --build $1 --target ramify_libraries" ||
+    "Ramify: 1 libraries are not built, for example missing.a. Build them first: cmake --build '$1' --target ramify_libraries" ||
     { cat "$work/install.log"; exit 1; }
   [ ! -e "$work/nothing" ] || { echo "an install without a library begins"; exit 1; }
 }

@@ -21,6 +21,7 @@ enum class derived_field {
   divergence    ///< divergence of the velocity
 };
 
+/// Returns the name of the field.
 [[nodiscard]] constexpr std::string_view to_string(derived_field f) {
   return choice_name(
       f, {"speed", "sound_speed", "mach", "temperature", "entropy", "vorticity", "divergence"});

@@ -33,11 +33,11 @@ class mesh_leaves {
   using block = detail::amr::block_cells<Physics::dimensions, n>;
 
  public:
-  static constexpr int dim = Physics::dimensions;
-  static constexpr int cells_along = n;       ///< cells along each edge of a leaf
-  static constexpr int cells = block::count;  ///< cells of a leaf
-  using real = typename Physics::real;
-  using values = typename Physics::values;
+  static constexpr int dim = Physics::dimensions;  ///< dimensions of the mesh
+  static constexpr int cells_along = n;            ///< cells along each edge of a leaf
+  static constexpr int cells = block::count;       ///< cells of a leaf
+  using real = typename Physics::real;             ///< the number type
+  using values = typename Physics::values;         ///< those of a cell
 
   mesh_leaves() = default;
   /// The leaves are the first `leaf_count` entries of `nodes`.

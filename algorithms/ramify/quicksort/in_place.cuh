@@ -54,7 +54,8 @@ struct in_place_memory {
     arrays.state = memory.take<typename arrays_type::state_type>(1);
     constexpr std::size_t most = std::size_t{oversampling} * tuning::max_buckets;
     sample = memory.take<Key>(most);
-    scratch = memory.take_scratch(quicksort_scratch_bytes<Key, no_value, Compare>(most));
+    scratch = memory.take_scratch(scratch_for_any_root<sample_sort_tuning<Key, no_value>>(
+        most, [](position n) { return quicksort_scratch_bytes<Key, no_value, Compare>(n); }));
   }
 
   arrays_type arrays{};
@@ -68,25 +69,31 @@ struct in_place_plan {
   std::size_t part;   ///< elements that are sorted with a share of it
 };
 
+/// Returns the scratch memory of a sort of a part, a multiple of the alignment. \throws cuda_error
+template <class Key, class Value, class Compare>
+[[nodiscard]] std::size_t bytes_of_part(std::size_t n) {
+  constexpr std::size_t unit = memory_layout::alignment;
+  return (quicksort_scratch_bytes<Key, Value, Compare>(n) + unit - 1) / unit * unit;
+}
+
 /// Returns the plan for n elements: scratch memory for a level, but at least a fiftieth of the
 /// array and tuning::least_memory. \throws cuda_error
 template <class Key, class Value, class Compare>
 [[nodiscard]] in_place_plan plan_in_place(std::size_t n) {
   using memory = in_place_memory<Key, Value, Compare>;
   using tuning = typename memory::tuning;
-  const auto bytes_of = [](std::size_t part) {
-    return (quicksort_scratch_bytes<Key, Value, Compare>(part) + memory_layout::alignment - 1) /
-           memory_layout::alignment * memory_layout::alignment;
-  };
+  const auto bytes_of = bytes_of_part<Key, Value, Compare>;
   const std::size_t bytes =
       std::max({layout_bytes<memory>(n), n * tuning::element_bytes / 50, tuning::least_memory});
   if (bytes_of(n) <= bytes) return {bytes_of(n), n};
   // The memory of a sort does not always rise with its size. The search finds a part that fits.
+  const std::size_t share =
+      bytes / concurrent_sorts / memory_layout::alignment * memory_layout::alignment;
   std::size_t low = 1;
   std::size_t high = n;
   while (high - low > 1) {
     const std::size_t middle = low + (high - low) / 2;
-    (concurrent_sorts * bytes_of(middle) <= bytes ? low : high) = middle;
+    (bytes_of(middle) <= share ? low : high) = middle;
   }
   return {bytes, low};
 }
@@ -181,11 +188,20 @@ class in_place_sort {
     return {data_.keys + i, nullptr};
   }
 
+  /// Returns the bytes of the share of the scratch memory that a part has.
+  [[nodiscard]] std::size_t share() const {
+    return plan_.bytes / concurrent_sorts / memory_layout::alignment * memory_layout::alignment;
+  }
+  /// Returns whether a part of n elements can be sorted in its share of the scratch memory. A part
+  /// with fewer elements than another one may need more memory.
+  [[nodiscard]] bool fits(std::size_t n) const {
+    return n <= plan_.part && bytes_of_part<Key, Value, Compare>(n) <= share();
+  }
+
   /// Adds a range to the parts. A part is a range of adjacent buckets.
   void add_part_of_array(const range& r) {
     if (r.size() < 2) return;
-    if (!parts_.empty() && parts_.back().end == r.begin &&
-        r.end - parts_.back().begin <= plan_.part) {
+    if (!parts_.empty() && parts_.back().end == r.begin && fits(r.end - parts_.back().begin)) {
       parts_.back().end = r.end;
     } else {
       parts_.push_back(r);
@@ -196,8 +212,11 @@ class in_place_sort {
   /// level, because the sizes of the buckets decide what follows.
   void partition(const range& r, unsigned depth) {
     if (depth == max_levels) {
-      for (std::size_t begin = r.begin; begin < r.end; begin += plan_.part) {
-        add_part_of_array({begin, std::min(begin + plan_.part, r.end)});
+      for (std::size_t begin = r.begin; begin < r.end;) {
+        std::size_t size = std::min(plan_.part, r.end - begin);
+        while (size > 1 && !fits(size)) size = (size + 1) / 2;
+        add_part_of_array({begin, begin + size});
+        begin += size;
       }
       return;
     }
@@ -208,8 +227,9 @@ class in_place_sort {
     for (unsigned b = 0; b < buckets; ++b) {
       const range bucket{begin, begin + state.counts[b]};
       begin = bucket.end;
-      if (state.tree.equality != 0 && b % 2 == 1) continue;  // its keys are equal
-      if (bucket.size() <= plan_.part) {
+      const bool keys_are_equal = state.tree.equality != 0 && b % 2 == 1;
+      if (keys_are_equal || bucket.size() < 2) continue;
+      if (fits(bucket.size())) {
         add_part_of_array(bucket);
       } else {
         partition(bucket, depth + 1);
@@ -290,14 +310,13 @@ class in_place_sort {
     std::array<host_stream, concurrent_sorts> streams;
     std::array<std::optional<async_run<quicksort_report>>, concurrent_sorts> runs;
     for (const host_stream& stream : streams) partitioned.block(stream.get());
-    const std::size_t share =
-        plan_.bytes / concurrent_sorts / memory_layout::alignment * memory_layout::alignment;
     for (std::size_t i = 0; i < parts_.size() + sorts; ++i) {
       auto& run = runs[i % sorts];
       if (run) add(run->get());
       run.reset();
       if (i >= parts_.size()) continue;
-      const memory_ref scratch{static_cast<std::byte*>(scratch_.data()) + i % sorts * share, share};
+      const memory_ref scratch{static_cast<std::byte*>(scratch_.data()) + i % sorts * share(),
+                               share()};
       run = start(parts_[i], streams[i % sorts].get(), scratch);
     }
   }

@@ -138,8 +138,7 @@ struct tile_distribution {
 
   [[nodiscard]] __device__ static unsigned at(int i) { return unsigned(i) * threads + threadIdx.x; }
 
-  /// Groups the elements by bucket in shared memory, and states that the slots of the tile are
-  /// free. Ends with a barrier.
+  /// Groups the elements by bucket in shared memory, and marks the slots of the tile as free. Ends with a barrier.
   __device__ void group() const {
     // 1. Find the bucket of each key, and its rank among the tile's keys of that bucket.
     unsigned* const counts = shared.search.counts;
@@ -168,9 +167,11 @@ struct tile_distribution {
       }
     }
     // 4. All elements are in shared memory: other blocks may write into the slots.
-    __threadfence();
     __syncthreads();
-    if (threadIdx.x == 0) atomicExch(&level.was_read[shared.tile], 1u);
+    if (threadIdx.x == 0) {
+      __threadfence();
+      atomicExch(&level.was_read[shared.tile], 1u);
+    }
   }
 
   /// Takes the places of the elements in the output, and claims the slots that collect them.
@@ -190,8 +191,8 @@ struct tile_distribution {
       for_each_bucket([&](unsigned b, unsigned here) {
         for_each_slot(b, here, [&](unsigned s) { ready = ready && is_free(s); });
       });
+      __threadfence();  // before the barrier, after which all threads write
     } while (__syncthreads_or(ready ? 0 : 1) != 0);
-    __threadfence();
   }
 
   /// Writes the elements to the slots. The writes are not complete when it returns.

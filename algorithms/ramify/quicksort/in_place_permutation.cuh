@@ -59,7 +59,7 @@ __global__ void in_place_starts(Level level, unsigned reach) {
   add_start(mine);
 }
 
-/// Forgets all starts. The threads of the grid share the work.
+/// Removes all starts from the list. The threads of the grid share the work.
 template <class Level>
 __global__ void in_place_forget_starts(Level level) {
   const unsigned first = blockIdx.x * blockDim.x + threadIdx.x;

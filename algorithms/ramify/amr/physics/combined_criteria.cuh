@@ -80,11 +80,13 @@ namespace ramify::inline RAMIFY_BUILD {
 /// A criterion and the indicator above which it refines, for any_criterion().
 template <class Criterion>
 struct limited_criterion {
-  Criterion criterion;
+  Criterion criterion;  ///< a criterion of a mesh
   double refine_above;  ///< > 0
 };
+/// \cond  the generator of pages takes a deduction guide for a function
 template <class Criterion>
 limited_criterion(Criterion, double) -> limited_criterion<Criterion>;
+/// \endcond
 
 /// Returns a criterion that refines a block if one of several criteria does. Its indicator is the
 /// largest quotient of an indicator and its limit. So amr_options::regrid.refine_above must be 1,
@@ -119,18 +121,19 @@ template <class Physics, class First, class... Others>
 template <class Criterion, int cells>
 struct with_buffer : Criterion {
   static_assert(cells >= 1);
-  static constexpr int buffer_cells = cells;
+  static constexpr int buffer_cells = cells;  ///< along each axis
 
   with_buffer() = default;
+  /// Adds buffer cells to a criterion.
   explicit with_buffer(const Criterion& criterion) : Criterion(criterion) {}
 };
 
 /// A box in which all leaves have at least the level `level`.
 template <int dim>
 struct refined_box {
-  double lower[dim];
-  double upper[dim];
-  int level;
+  double lower[dim];  ///< the lower corner
+  double upper[dim];  ///< the opposite corner
+  int level;          ///< to which it is refined
 };
 
 /// A criterion, and up to 8 boxes that are refined independently of it. A block overlaps a box if
@@ -138,9 +141,9 @@ struct refined_box {
 template <class Physics, class Criterion>
 class with_boxes : public Criterion {
  public:
-  static constexpr int dim = Physics::dimensions;
-  using real = typename Physics::real;
-  static constexpr std::size_t max_boxes = 8;
+  static constexpr int dim = Physics::dimensions;  ///< dimensions of the mesh
+  using real = typename Physics::real;             ///< the number type
+  static constexpr std::size_t max_boxes = 8;      ///< the maximum number of boxes
 
   with_boxes() = default;
   /// `options` must be those of the run.

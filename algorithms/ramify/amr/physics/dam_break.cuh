@@ -16,13 +16,14 @@ namespace ramify::inline RAMIFY_BUILD {
 /// deep side. Domain: 0 to 1, reflecting; gravity 9.81; end 0.1.
 template <class Real>
 struct dam_break {
-  using values = state<Real, 4>;
+  using values = state<Real, 4>;  ///< conserved values of a cell
 
-  Real position = Real(0.5);
-  Real depth_at_rest = 1;    ///< that of the physics
-  Real deep = 1;             ///< depth for x < position
-  Real shallow = Real(0.1);  ///< depth for x > position; > 0
+  Real position = Real(0.5);  ///< of the dam, along x
+  Real depth_at_rest = 1;     ///< that of the physics
+  Real deep = 1;              ///< depth for x < position
+  Real shallow = Real(0.1);   ///< depth for x > position; > 0
 
+  /// Returns the initial values at a point.
   [[nodiscard]] __host__ __device__ values operator()(const Real (&where)[2]) const {
     return side(where[0] < position);
   }

@@ -112,13 +112,14 @@ namespace ramify::inline RAMIFY_BUILD {
 template <class Physics>
 requires detail::amr::has_derived_fields<Physics>
 struct derived_criterion {
-  using real = typename Physics::real;
-  static constexpr int dim = Physics::dimensions;
+  using real = typename Physics::real;             ///< the number type
+  static constexpr int dim = Physics::dimensions;  ///< dimensions of the mesh
 
-  Physics physics{};
-  derived_field field = derived_field::entropy;
+  Physics physics{};                             ///< of the run
+  derived_field field = derived_field::entropy;  ///< whose changes refine
   real floor = real(1e-10);  ///< suppresses noise around zero; far below the values of the field
 
+  /// Returns the indicator of a cell.
   [[nodiscard]] __device__ real operator()(const cell_stencil<typename Physics::values, dim>& u,
                                            const block_place<dim>&, const real (&)[dim]) const {
     namespace amr = detail::amr;

@@ -214,10 +214,11 @@ struct with_source : Physics {
 /// The run calls it once for each cell of each leaf after each step, as after_step() of a physics.
 template <class Physics, class Callback>
 struct with_callback : Physics {
-  using values = typename Physics::values;
+  using values = typename Physics::values;  ///< those of a cell
 
-  Callback callback;
+  Callback callback;  ///< called between steps
 
+  /// Calls the callback for a cell.
   __device__ void after_step(values& u, detail::amr::point_of<Physics> where,
                              detail::amr::point_of<Physics> edges, double time) const {
     callback(static_cast<const Physics&>(*this), u, where, edges, time);

@@ -21,7 +21,7 @@ namespace ramify::inline RAMIFY_BUILD {
 template <class Real, int dim>
 struct noh {
   static_assert(dim == 2 || dim == 3);
-  using values = state<Real, dim + 2>;
+  using values = state<Real, dim + 2>;  ///< conserved values of a cell
 
   Real pressure = Real(1e-6);  ///< of the cold gas; the exact solution has 0
 

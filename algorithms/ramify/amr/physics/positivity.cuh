@@ -35,8 +35,8 @@ namespace ramify::inline RAMIFY_BUILD {
 /// the members density_floor and pressure_floor, and is_above_floors().
 template <class Physics>
 struct with_positivity : Physics {
-  using real = typename Physics::real;
-  using values = typename Physics::values;
+  using real = typename Physics::real;      ///< the number type
+  using values = typename Physics::values;  ///< those of a cell
 
   /// Returns Rusanov's flux between two cells of constant primitive values. The parameters are
   /// those of flux().

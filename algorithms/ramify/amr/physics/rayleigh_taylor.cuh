@@ -23,14 +23,15 @@ namespace ramify::inline RAMIFY_BUILD {
 template <class Real, int dim>
 struct rayleigh_taylor {
   static_assert(dim == 2 || dim == 3);
-  using values = state<Real, dim + 2>;
+  using values = state<Real, dim + 2>;  ///< conserved values of a cell
 
-  Real upper_density = 2;
-  Real lower_density = 1;
-  Real pressure = Real(2.5);  ///< in the plane between the gases
-  Real acceleration = Real(-0.1);
-  Real velocity = Real(0.01);  ///< the largest one
+  Real upper_density = 2;          ///< of the heavy gas
+  Real lower_density = 1;          ///< of the light gas
+  Real pressure = Real(2.5);       ///< in the plane between the gases
+  Real acceleration = Real(-0.1);  ///< of gravity, along the last axis
+  Real velocity = Real(0.01);      ///< the largest one
 
+  /// Returns the initial values at a point.
   [[nodiscard]] __host__ __device__ values operator()(const Real (&where)[dim]) const {
     constexpr Real pi = std::numbers::pi_v<Real>;
     constexpr int vertical = dim - 1;

@@ -15,12 +15,13 @@ namespace ramify::inline RAMIFY_BUILD {
 /// A part of space with uniform primitive values.
 template <class Real, int dim, int variables>
 struct region {
+  /// The shapes of a region.
   enum class kind { everywhere, box, ball, half_space };
 
-  kind shape = kind::everywhere;
-  Real point[dim] = {};   ///< the lower corner; the center; a point of the plane
+  kind shape = kind::everywhere;  ///< its shape
+  Real point[dim] = {};           ///< the lower corner; the center; a point of the plane
   Real extent[dim] = {};  ///< the upper corner; the radius, in extent[0]; the plane's normal
-  state<Real, variables> values{};
+  state<Real, variables> values{};  ///< its state
 
   /// Returns whether a point is in the region: in a box, from its lower sides on; in a ball; or on
   /// the side of the plane from which the normal points away.
@@ -81,11 +82,11 @@ struct region {
 /// that is boundary::prescribed keeps the values of its regions, as an inflow or a nozzle.
 template <class Real, int dim, int variables, int most = 12>
 struct regions {
-  using values = state<Real, variables>;
-  using region_type = region<Real, dim, variables>;
+  using values = state<Real, variables>;             ///< conserved values of a cell
+  using region_type = region<Real, dim, variables>;  ///< a part of the domain
 
-  region_type parts[most];
-  int count = 0;  ///< >= 1
+  region_type parts[most];  ///< where several contain a point, the last one counts
+  int count = 0;            ///< >= 1
 
   /// Returns the primitive values at a point.
   [[nodiscard]] __host__ __device__ values operator()(const Real (&where)[dim]) const {
