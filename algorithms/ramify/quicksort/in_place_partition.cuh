@@ -138,7 +138,8 @@ struct tile_distribution {
 
   [[nodiscard]] __device__ static unsigned at(int i) { return unsigned(i) * threads + threadIdx.x; }
 
-  /// Groups the elements by bucket in shared memory, and marks the slots of the tile as free. Ends with a barrier.
+  /// Groups the elements by bucket in shared memory, and marks the slots of the tile as free. Ends
+  /// with a barrier.
   __device__ void group() const {
     // 1. Find the bucket of each key, and its rank among the tile's keys of that bucket.
     unsigned* const counts = shared.search.counts;
