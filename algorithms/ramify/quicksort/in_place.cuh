@@ -111,14 +111,10 @@ class in_place_sort {
     return {data_.keys + i, nullptr};
   }
 
-  /// Returns the bytes of the share of the scratch memory that a part has.
-  [[nodiscard]] std::size_t share() const {
-    return plan_.bytes / concurrent_sorts / memory_layout::alignment * memory_layout::alignment;
-  }
   /// Returns whether a part of n elements can be sorted in its share of the scratch memory. A part
   /// with fewer elements than another one may need more memory.
   [[nodiscard]] bool fits(std::size_t n) const {
-    return n <= plan_.part && bytes_of_part<Key, Value, Compare>(n) <= share();
+    return n <= plan_.part && bytes_of_part<Key, Value, Compare>(n) <= plan_.share();
   }
 
   /// Adds a range to the parts. A part is a range of adjacent buckets.
@@ -238,8 +234,8 @@ class in_place_sort {
       if (run) add(run->get());
       run.reset();
       if (i >= parts_.size()) continue;
-      const memory_ref scratch{static_cast<std::byte*>(scratch_.data()) + i % sorts * share(),
-                               share()};
+      const memory_ref scratch{static_cast<std::byte*>(scratch_.data()) + i % sorts * plan_.share(),
+                               plan_.share()};
       run = start(parts_[i], streams[i % sorts].get(), scratch);
     }
   }

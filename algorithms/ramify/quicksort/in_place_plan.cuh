@@ -58,6 +58,11 @@ struct in_place_memory {
 struct in_place_plan {
   std::size_t bytes;  ///< of scratch memory
   std::size_t part;   ///< elements that are sorted with a share of it
+
+  /// Returns the bytes of the share of the scratch memory that a part has.
+  [[nodiscard]] std::size_t share() const {
+    return bytes / concurrent_sorts / memory_layout::alignment * memory_layout::alignment;
+  }
 };
 
 /// Returns the scratch memory of a sort of a part, a multiple of the alignment. \throws cuda_error
@@ -78,8 +83,7 @@ template <class Key, class Value, class Compare>
       std::max({layout_bytes<memory>(n), n * tuning::element_bytes / 50, tuning::least_memory});
   if (bytes_of(n) <= bytes) return {bytes_of(n), n};
   // The memory of a sort does not always rise with its size. The search finds a part that fits.
-  const std::size_t share =
-      bytes / concurrent_sorts / memory_layout::alignment * memory_layout::alignment;
+  const std::size_t share = in_place_plan{bytes, n}.share();
   std::size_t low = 1;
   std::size_t high = n;
   while (high - low > 1) {
