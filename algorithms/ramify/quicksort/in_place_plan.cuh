@@ -46,7 +46,7 @@ struct in_place_memory {
     constexpr std::size_t most = std::size_t{oversampling} * tuning::max_buckets;
     sample = memory.take<Key>(most);
     scratch = memory.take_scratch(scratch_for_any_root<sample_sort_tuning<Key, no_value>>(
-        most, [](position n) { return quicksort_scratch_bytes<Key, no_value, Compare>(n); }));
+        most, [](position m) { return quicksort_scratch_bytes<Key, no_value, Compare>(m); }));
   }
 
   arrays_type arrays{};
