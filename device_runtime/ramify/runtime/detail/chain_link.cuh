@@ -28,9 +28,9 @@
 ///       end_round(program, __func__);                        // launches the next round
 ///     }
 ///
-/// All members are __host__ __device__. The host side, launch_chain.cuh, lists the optional
-/// members. If each round is one grid of several kinds, a table replaces launch_round()
-/// (phases.cuh).
+/// All members are __host__ __device__. chain_members.cuh lists the optional members, and
+/// launch_chain.cuh is the host side. If each round is one grid of several kinds, a table replaces
+/// launch_round() (phases.cuh).
 ///
 /// Join         How the chain waits for a round. `last_block`: one thread of the last block of the
 ///              round's last grid calls end_round(), which launches the next round. `tail_launch`:
