@@ -10,6 +10,10 @@
 ///     std::cout << report;  // the backend, the route, and why they were chosen
 ///     ramify::quicksort(keys, ramify::sort_order::descending, {.route = ramify::route::flat});
 ///
+///     const std::span<float> on_device = ...;  // device memory
+///     auto run = ramify::quicksort_async(on_device, ramify::sort_order::ascending, {.stream = s});
+///     const ramify::quicksort_report later = run.get();
+///
 /// Keys      Integers of 32 or 64 bits, float or double; values unsigned integers of 32 or 64 bits.
 ///           For other types and other orders use the header template <ramify/quicksort.cuh>.
 /// Memory    Ordinary host memory; on the CUDA backend also pinned, managed or device memory. Host
@@ -17,7 +21,12 @@
 ///           Keys and values must not overlap.
 /// Order     Ascending or descending; a NaN counts as greater than every number. Not stable.
 /// Stream    The sort is ordered after earlier work in environment::stream, also if the keys are in
-///           device memory. All functions return after the keys are sorted.
+///           device memory. quicksort() and quicksort_pairs() return after the keys are sorted;
+///           quicksort_async() and quicksort_pairs_async() do not wait, as <ramify/quicksort.cuh>
+///           states under "Stream". On the CUDA backend they require device, managed or pinned
+///           memory.
+/// Capture   A graph can capture the functions that do not wait, as <ramify/quicksort.cuh> states
+///           under "Capture". If no memory is handed in, the run has memory of its own.
 /// Errors    std::invalid_argument for a bad argument, and unavailable for a backend or a route
 ///           that this machine or this build cannot run, both before any memory is written;
 ///           cuda_error, device_launch_error. Copied host memory is written only after a successful
@@ -31,6 +40,7 @@
 #include <concepts>
 #include <cstddef>
 #include <ramify/quicksort/config.hpp>
+#include <ramify/runtime/async_run.hpp>
 #include <ramify/runtime/detail/arguments.hpp>
 #include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/error.hpp>
@@ -60,6 +70,12 @@ struct number_array {
   void* data = nullptr;
   unsigned bytes = 0;  ///< of a number; 0: there is no array
   number_kind kind = number_kind::unsigned_integer;
+
+  /// Returns the numbers as numbers of a type of the same size.
+  template <class Number>
+  [[nodiscard]] Number* as() const {
+    return static_cast<Number*>(data);
+  }
 };
 
 /// Returns the numbers of a range that is to be changed in place.
@@ -76,10 +92,44 @@ template <class Range>
                                            : number_kind::unsigned_integer};
 }
 
-/// Sorts n keys, and moves the values, if there are any, with them.
-quicksort_report sort_numbers(const number_array& keys, const number_array& values, std::size_t n,
-                              ramify::sort_order order, const quicksort_options& options,
-                              const environment& env);
+/// The arrays of a sort.
+struct number_arrays {
+  number_array keys;
+  number_array values;  ///< without memory if there are no values
+  std::size_t n = 0;
+};
+
+/// Returns the keys of a sort. The range is to be changed in place.
+template <class Keys>
+[[nodiscard]] number_arrays arrays_of(Keys& keys) {
+  static_assert(quicksort_facade_key<std::ranges::range_value_t<Keys>>,
+                "keys must be integers of 32 or 64 bits, float or double; for other types use the "
+                "header templates <ramify/quicksort.cuh> and <ramify/segmented_sort.cuh>");
+  return {numbers_of<Keys>(keys), {}, std::ranges::size(keys)};
+}
+/// Returns the keys and the values of a sort. `algorithm` begins the message.
+/// \throws std::invalid_argument if the ranges overlap or do not have the same size
+template <class Keys, class Values>
+[[nodiscard]] number_arrays arrays_of(const char* algorithm, Keys& keys, Values& values) {
+  static_assert(quicksort_facade_value<std::ranges::range_value_t<Values>>,
+                "values must be unsigned integers of 32 or 64 bits; for other types use the header "
+                "templates <ramify/quicksort.cuh> and <ramify/segmented_sort.cuh>");
+  number_arrays arrays = arrays_of<Keys>(keys);
+  arrays.values = numbers_of<Values>(values);
+  detail::required_count{algorithm, arrays.n, "keys"}.check(std::ranges::size(values), "values");
+  check_overlap(std::ranges::data(keys), std::ranges::data(values), arrays.n);
+  return arrays;
+}
+
+/// Sorts keys, and moves the values, if there are any, with them.
+quicksort_report sort_numbers(const number_arrays& arrays, ramify::sort_order order,
+                              const quicksort_options& options, const environment& env);
+
+/// Starts the sort that sort_numbers() does.
+async_run<quicksort_report> start_to_sort_numbers(const number_arrays& arrays,
+                                                  ramify::sort_order order,
+                                                  const quicksort_options& options,
+                                                  const environment& env);
 
 }  // namespace ramify::detail::quicksort::inline RAMIFY_ABI
 
@@ -93,11 +143,8 @@ namespace ramify::inline RAMIFY_ABI {
 template <std::ranges::contiguous_range Keys>
 quicksort_report quicksort(Keys&& keys, sort_order order, const quicksort_options& options,
                            const environment& env = {}) {
-  static_assert(quicksort_facade_key<std::ranges::range_value_t<Keys>>,
-                "quicksort: keys must be integers of 32 or 64 bits, float or double; for other "
-                "types use <ramify/quicksort.cuh>");
-  return detail::quicksort::sort_numbers(detail::quicksort::numbers_of<Keys>(keys), {},
-                                         std::ranges::size(keys), order, options, env);
+  return detail::quicksort::sort_numbers(detail::quicksort::arrays_of<Keys>(keys), order, options,
+                                         env);
 }
 /// Overload with the default options.
 template <std::ranges::contiguous_range Keys>
@@ -114,18 +161,9 @@ quicksort_report quicksort(Keys&& keys, sort_order order = sort_order::ascending
 template <std::ranges::contiguous_range Keys, std::ranges::contiguous_range Values>
 quicksort_report quicksort_pairs(Keys&& keys, Values&& values, sort_order order,
                                  const quicksort_options& options, const environment& env = {}) {
-  static_assert(quicksort_facade_key<std::ranges::range_value_t<Keys>>,
-                "quicksort_pairs: keys must be integers of 32 or 64 bits, float or double; for "
-                "other types use <ramify/quicksort.cuh>");
-  static_assert(quicksort_facade_value<std::ranges::range_value_t<Values>>,
-                "quicksort_pairs: values must be unsigned integers of 32 or 64 bits; for other "
-                "types use <ramify/quicksort.cuh>");
-  const std::size_t n = std::ranges::size(keys);
-  detail::required_count{"quicksort_pairs", n, "keys"}.check(std::ranges::size(values), "values");
-  detail::quicksort::check_overlap(std::ranges::data(keys), std::ranges::data(values), n);
-  return detail::quicksort::sort_numbers(detail::quicksort::numbers_of<Keys>(keys),
-                                         detail::quicksort::numbers_of<Values>(values), n, order,
-                                         options, env);
+  return detail::quicksort::sort_numbers(
+      detail::quicksort::arrays_of<Keys, Values>("quicksort_pairs", keys, values), order, options,
+      env);
 }
 /// Overload with the default options.
 template <std::ranges::contiguous_range Keys, std::ranges::contiguous_range Values>
@@ -134,6 +172,50 @@ quicksort_report quicksort_pairs(Keys&& keys, Values&& values,
                                  const environment& env = {}) {
   return quicksort_pairs(std::forward<Keys>(keys), std::forward<Values>(values), order,
                          quicksort_options{}, env);
+}
+
+/// Starts to sort keys in place, and does not wait. The keys must exist until get() has returned,
+/// or, if a graph captures the call, as long as the graph may be launched; the run, too. The CPU
+/// executor sorts the keys before the call returns.
+///
+/// \param env  its memory: as for quicksort(). If it is empty and a graph captures the call, the
+///             run allocates memory, and frees it when it is destroyed.
+/// \throws std::invalid_argument, also for options.device_memory, and on the CUDA backend for
+///         ordinary host memory; unavailable, cuda_error
+template <std::ranges::contiguous_range Keys>
+async_run<quicksort_report> quicksort_async(Keys&& keys, sort_order order,
+                                            const quicksort_options& options,
+                                            const environment& env = {}) {
+  return detail::quicksort::start_to_sort_numbers(detail::quicksort::arrays_of<Keys>(keys), order,
+                                                  options, env);
+}
+/// Overload with the default options.
+template <std::ranges::contiguous_range Keys>
+async_run<quicksort_report> quicksort_async(Keys&& keys, sort_order order = sort_order::ascending,
+                                            const environment& env = {}) {
+  return quicksort_async(std::forward<Keys>(keys), order, quicksort_options{}, env);
+}
+
+/// Starts to sort keys in place and to move each value with its key, and does not wait. What
+/// quicksort_async() states holds here, too, for both ranges.
+///
+/// \param env  its memory: as for quicksort_async()
+/// \throws as quicksort_pairs() and quicksort_async()
+template <std::ranges::contiguous_range Keys, std::ranges::contiguous_range Values>
+async_run<quicksort_report> quicksort_pairs_async(Keys&& keys, Values&& values, sort_order order,
+                                                  const quicksort_options& options,
+                                                  const environment& env = {}) {
+  return detail::quicksort::start_to_sort_numbers(
+      detail::quicksort::arrays_of<Keys, Values>("quicksort_pairs_async", keys, values), order,
+      options, env);
+}
+/// Overload with the default options.
+template <std::ranges::contiguous_range Keys, std::ranges::contiguous_range Values>
+async_run<quicksort_report> quicksort_pairs_async(Keys&& keys, Values&& values,
+                                                  sort_order order = sort_order::ascending,
+                                                  const environment& env = {}) {
+  return quicksort_pairs_async(std::forward<Keys>(keys), std::forward<Values>(values), order,
+                               quicksort_options{}, env);
 }
 
 }  // namespace ramify::inline RAMIFY_ABI

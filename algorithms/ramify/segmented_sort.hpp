@@ -18,8 +18,13 @@
 ///           memory is copied to the device and back; device and managed memory is sorted in place.
 ///           The ranges must not overlap.
 /// Order     Ascending or descending; a NaN counts as greater than every number. Not stable.
-/// Stream    The sort is ordered after earlier work in environment::stream. All functions return
-///           after the keys are sorted.
+/// Stream    The sort is ordered after earlier work in environment::stream. segmented_sort() and
+///           segmented_sort_pairs() return after the keys are sorted; segmented_sort_async() and
+///           segmented_sort_pairs_async() do not wait, as <ramify/segmented_sort.cuh> states under
+///           "Stream". On the CUDA backend they require device, managed or pinned memory, also for
+///           the offsets.
+/// Capture   A graph can capture the functions that do not wait. Each launch of the graph reads the
+///           offsets. If no memory is handed in, the run has memory of its own.
 /// Errors    std::invalid_argument for a bad argument, also for offsets that decrease or exceed the
 ///           number of keys: then the keys do not change; unavailable for a backend or a route that
 ///           this machine or this build cannot run; cuda_error, device_launch_error.
@@ -63,11 +68,16 @@ template <class Range>
           std::is_signed_v<offset>};
 }
 
-/// Sorts segments of n keys, and moves the values, if there are any, with them.
-segmented_sort_report sort_segments(const quicksort::number_array& keys,
-                                    const quicksort::number_array& values, std::size_t n,
+/// Sorts segments of keys, and moves the values, if there are any, with them.
+segmented_sort_report sort_segments(const quicksort::number_arrays& arrays,
                                     const offset_range& offsets, ramify::sort_order order,
                                     const environment& env);
+
+/// Starts the sort that sort_segments() does.
+async_run<segmented_sort_report> start_to_sort_segments(const quicksort::number_arrays& arrays,
+                                                        const offset_range& offsets,
+                                                        ramify::sort_order order,
+                                                        const environment& env);
 
 }  // namespace ramify::detail::segmented_sort::inline RAMIFY_ABI
 
@@ -83,12 +93,9 @@ template <std::ranges::contiguous_range Keys, std::ranges::contiguous_range Offs
 segmented_sort_report segmented_sort(Keys&& keys, const Offsets& offsets,
                                      sort_order order = sort_order::ascending,
                                      const environment& env = {}) {
-  static_assert(quicksort_facade_key<std::ranges::range_value_t<Keys>>,
-                "segmented_sort: keys must be integers of 32 or 64 bits, float or double; for "
-                "other types use <ramify/segmented_sort.cuh>");
-  return detail::segmented_sort::sort_segments(
-      detail::quicksort::numbers_of<Keys>(keys), {}, std::ranges::size(keys),
-      detail::segmented_sort::offsets_of(offsets), order, env);
+  return detail::segmented_sort::sort_segments(detail::quicksort::arrays_of<Keys>(keys),
+                                               detail::segmented_sort::offsets_of(offsets), order,
+                                               env);
 }
 
 /// Sorts each segment of keys in place and moves each value with its key. All arguments are
@@ -102,18 +109,43 @@ template <std::ranges::contiguous_range Keys, std::ranges::contiguous_range Valu
 segmented_sort_report segmented_sort_pairs(Keys&& keys, Values&& values, const Offsets& offsets,
                                            sort_order order = sort_order::ascending,
                                            const environment& env = {}) {
-  static_assert(quicksort_facade_key<std::ranges::range_value_t<Keys>>,
-                "segmented_sort_pairs: keys must be integers of 32 or 64 bits, float or double; "
-                "for other types use <ramify/segmented_sort.cuh>");
-  static_assert(quicksort_facade_value<std::ranges::range_value_t<Values>>,
-                "segmented_sort_pairs: values must be unsigned integers of 32 or 64 bits; for "
-                "other types use <ramify/segmented_sort.cuh>");
-  const std::size_t n = std::ranges::size(keys);
-  detail::required_count{"segmented_sort_pairs", n, "keys"}.check(std::ranges::size(values),
-                                                                  "values");
-  detail::quicksort::check_overlap(std::ranges::data(keys), std::ranges::data(values), n);
   return detail::segmented_sort::sort_segments(
-      detail::quicksort::numbers_of<Keys>(keys), detail::quicksort::numbers_of<Values>(values), n,
+      detail::quicksort::arrays_of<Keys, Values>("segmented_sort_pairs", keys, values),
+      detail::segmented_sort::offsets_of(offsets), order, env);
+}
+
+/// Starts to sort each segment of keys in place, and does not wait. Keys and offsets must exist
+/// until get() has returned, or, if a graph captures the call, as long as the graph may be
+/// launched; the run, too. Only get() states that an offset is bad; then the keys have not changed.
+/// The CPU executor sorts the segments before the call returns.
+///
+/// \param offsets  where each segment begins, and where the last one ends
+/// \param env      its memory: as for segmented_sort(). If it is empty and a graph captures the
+///                 call, the run allocates memory, and frees it when it is destroyed.
+/// \throws std::invalid_argument, also for ordinary host memory on the CUDA backend; unavailable,
+///         cuda_error
+template <std::ranges::contiguous_range Keys, std::ranges::contiguous_range Offsets>
+async_run<segmented_sort_report> segmented_sort_async(Keys&& keys, const Offsets& offsets,
+                                                      sort_order order = sort_order::ascending,
+                                                      const environment& env = {}) {
+  return detail::segmented_sort::start_to_sort_segments(detail::quicksort::arrays_of<Keys>(keys),
+                                                        detail::segmented_sort::offsets_of(offsets),
+                                                        order, env);
+}
+
+/// Starts to sort each segment of keys in place and to move each value with its key, and does not
+/// wait. What segmented_sort_async() states holds here, too, for all ranges.
+///
+/// \param offsets  where each segment begins, and where the last one ends
+/// \param env      its memory: as for segmented_sort_async()
+/// \throws as segmented_sort_pairs() and segmented_sort_async()
+template <std::ranges::contiguous_range Keys, std::ranges::contiguous_range Values,
+          std::ranges::contiguous_range Offsets>
+async_run<segmented_sort_report> segmented_sort_pairs_async(
+    Keys&& keys, Values&& values, const Offsets& offsets, sort_order order = sort_order::ascending,
+    const environment& env = {}) {
+  return detail::segmented_sort::start_to_sort_segments(
+      detail::quicksort::arrays_of<Keys, Values>("segmented_sort_pairs_async", keys, values),
       detail::segmented_sort::offsets_of(offsets), order, env);
 }
 

@@ -42,6 +42,7 @@ def test_all_families_accept_strict_arrays():
             *ramify.rooted_tree(to(parents)),
             ramify.leaffix(to(parents), to(keys)),
             *ramify.sort_pairs(to(numbers), to(numbers)),
+            ramify.sort_async(to(numbers)).result,
             ramify.segmented_sort(to(keys), to(offsets)),
             *tree.query(to(points), 2),
             tree.ball_count(to(points), 0.9),
@@ -84,6 +85,13 @@ class Library:
     def on_host(self, array):
         return array.cpu().numpy() if self.name == "torch" else array.get()
 
+    def synchronize(self):
+        """Wait for all work on the GPU."""
+        if self.name == "torch":
+            self.module.cuda.synchronize()
+        else:
+            self.module.cuda.Device().synchronize()
+
     def stream(self):
         """Return a context in which a new stream is the current one."""
         if self.name == "torch":
@@ -96,6 +104,36 @@ class Library:
         for _ in range(20):
             big = big @ big * 1e-4
         array[...] = values
+
+    def is_busy(self):
+        """Return whether the current stream has work that is not complete."""
+        if self.name == "torch":
+            return not self.module.cuda.current_stream().query()
+        return not self.module.cuda.get_current_stream().done
+
+    def capture(self, call):
+        """Let a graph capture a call. Return its result, and a function that launches the graph
+        and waits for it."""
+        if self.name == "torch":
+            graph = self.module.cuda.CUDAGraph()
+            with self.module.cuda.graph(graph):
+                result = call()
+        else:
+            stream = self.module.cuda.Stream(non_blocking=True)
+            with stream:
+                stream.begin_capture()
+                result = call()
+                graph = stream.end_capture()
+
+        def launch():
+            if self.name == "torch":
+                graph.replay()
+                self.module.cuda.synchronize()
+            else:
+                graph.launch(stream)
+                stream.synchronize()
+
+        return result, launch
 
 
 @pytest.fixture(params=["torch", "cupy"])
@@ -121,6 +159,68 @@ def test_calls_follow_the_current_stream(library):
             library.fill_slowly(keys, on_gpu)
             found = library.on_host(ramify.sort(keys))
         numpy.testing.assert_array_equal(found, numpy.arange(1 << 20))
+
+
+def test_started_calls_do_not_wait(library):
+    values = numpy.random.default_rng(5).permutation(1 << 20).astype("int32")
+    offsets = library.on_gpu(numpy.array([0, 1000, 1 << 20]))
+    on_gpu = library.on_gpu(values)
+    ramify.sort(on_gpu)  # measures launches, once
+    ramify.segmented_sort(on_gpu, offsets)
+    for _ in range(5):
+        with library.stream():
+            keys = on_gpu * 0
+            library.fill_slowly(keys, on_gpu)
+            run = ramify.sort_async(keys)
+            ramify.sort_async(keys)  # dropped at once
+            segments = ramify.segmented_sort_async(keys, offsets)
+            assert library.is_busy()
+            following = run.result + 1  # work of the library sees the sorted keys
+            assert run.get().number("keys") == 1 << 20
+            numpy.testing.assert_array_equal(library.on_host(following), 1 + numpy.arange(1 << 20))
+            found = library.on_host(segments.result)
+        numpy.testing.assert_array_equal(found[:1000], numpy.sort(values[:1000]))
+        numpy.testing.assert_array_equal(found[1000:], numpy.sort(values[1000:]))
+
+
+@pytest.mark.parametrize("route", ["device", "flat"])
+def test_a_graph_sorts_other_data_in_each_launch(library, route):
+    n, rng = 300_000, numpy.random.default_rng(6)
+    env = ramify.Environment(route=route)
+    keys = library.on_gpu(numpy.zeros(n, "float32"))
+    indices = library.on_gpu(numpy.arange(n, dtype="int64"))
+    offsets = library.on_gpu(numpy.array([0, 0, 5, n], "int32"))
+    ramify.sort_pairs(keys, indices, env=env)  # measures launches
+
+    def call():
+        sort = ramify.sort_pairs_async(keys, indices, env=env)
+        with pytest.raises(RuntimeError, match="captured"):
+            sort.get()
+        segments = ramify.segmented_sort_async(keys, offsets, values=indices, env=env)
+        return sort, segments, sort.result[0] * 2
+
+    (sort, segments, doubled), launch = library.capture(call)
+    for splits in ([0, 0, 5, n], [10, 100_000, 100_000, n - 1], [0, n, n, n]):
+        values = rng.normal(size=n).astype("float32")
+        keys[...] = library.on_gpu(values)
+        offsets[...] = library.on_gpu(numpy.array(splits, "int32"))
+        library.synchronize()
+        launch()
+        numpy.testing.assert_array_equal(library.on_host(doubled), 2 * numpy.sort(values))
+        numpy.testing.assert_array_equal(
+            values[library.on_host(sort.result[1])], library.on_host(sort.result[0])
+        )
+        expected = values.copy()
+        for first, last in zip(splits[:-1], splits[1:]):
+            expected[first:last].sort()
+        numpy.testing.assert_array_equal(library.on_host(segments.result[0]), expected)
+        numpy.testing.assert_array_equal(values[library.on_host(segments.result[1])], expected)
+        assert sort.get().route == route and segments.get().number("segments") == 3
+    offsets[...] = library.on_gpu(numpy.array([0, n + 1, 5, n], "int32"))
+    library.synchronize()
+    launch()
+    with pytest.raises(ValueError, match="segment"):
+        segments.get()
 
 
 def test_neighbors_on_a_gpu(library):

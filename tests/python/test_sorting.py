@@ -69,6 +69,57 @@ def test_segments():
     numpy.testing.assert_array_equal(moved, order)
 
 
+def test_started_sorts_equal_those_that_wait():
+    keys, values = numbers("float64", 30_000), numbers("int32", 30_000, 2)
+    before = keys.copy()
+    run = ramify.sort_async(keys, descending=True)
+    assert repr(run) == "<ramify.AsyncRun: not waited for>"
+    numpy.testing.assert_array_equal(run.result, ramify.sort(keys, descending=True))
+    numpy.testing.assert_array_equal(keys, before)
+    report = run.get()
+    assert report.number("keys") == 30_000 and report.backend == "cpu"
+    assert run.get() is report and repr(run) == "<ramify.AsyncRun: complete>"
+
+    for found, expected in zip(
+        ramify.sort_pairs_async(keys, values).result, ramify.sort_pairs(keys, values)
+    ):
+        numpy.testing.assert_array_equal(found, expected)
+    run = ramify.sort_in_place_async(keys, values, strategy="binary")
+    assert run.result[0] is keys and run.result[1] is values
+    assert run.get()["strategy"] == "binary"
+    numpy.testing.assert_array_equal(keys, numpy.sort(before))
+    assert ramify.sort_in_place_async(keys).result is keys
+
+
+def test_started_sorts_of_segments():
+    keys, values = numbers("int64", 10_000), numbers("uint64", 10_000, 2)
+    offsets = numpy.array([3, 10, 10, 9000], "int64")
+    run = ramify.segmented_sort_async(keys, offsets, values=values)
+    expected = ramify.segmented_sort(keys, offsets, values=values)
+    numpy.testing.assert_array_equal(run.result, expected)
+    assert run.get().number("segments") == 3
+    numpy.testing.assert_array_equal(ramify.segmented_sort_async(keys, offsets).result, expected[0])
+
+
+def test_get_raises_what_the_backend_finds():
+    keys = numbers("float32", 1000)
+    run = ramify.segmented_sort_async(keys, numpy.array([0, 500, 400]))
+    with pytest.raises(ValueError, match="segment"):
+        run.get()
+    numpy.testing.assert_array_equal(run.result, keys)
+
+
+def test_a_trace_records_a_started_sort():
+    trace = ramify.Trace()
+    env = ramify.Environment(route="device", trace=trace)
+    run = ramify.sort_async(numbers("uint32", 30_000), env=env)
+    del env
+    report = run.get()
+    assert len(trace.grids) == report.number("grids launched by the host") + report.number(
+        "grids launched by kernels"
+    )
+
+
 @pytest.mark.parametrize(
     "change, error, message",
     [
@@ -113,6 +164,21 @@ def test_segments():
             lambda: ramify.segmented_sort(numpy.zeros(3), numpy.array([0, 4])),
             ValueError,
             "segment",
+        ),
+        (
+            lambda: ramify.sort_async(numpy.zeros(3, "int16")),
+            TypeError,
+            "keys: elements of type int16",
+        ),
+        (
+            lambda: ramify.sort_in_place_async(numpy.zeros(6)[::2]),
+            ValueError,
+            "keys: the array is not contiguous",
+        ),
+        (
+            lambda: ramify.segmented_sort_async(numpy.zeros(3), numpy.zeros(0, "int32")),
+            ValueError,
+            "one offset more than segments",
         ),
         (
             lambda: ramify.sort(numpy.zeros(3), env=ramify.Environment(backend="cuda")),

@@ -47,28 +47,34 @@ struct backend_choice {
 template <build where>
 using on = std::integral_constant<build, where>;
 
-/// Calls `body` with on<build::cuda> or on<build::cpu>, as choose_backend(env.backend) decides; if
-/// env.trace is not null and the backend is cuda, with on<build::cuda_traced>. Returns the
-/// run_report that `body` returns, with the reason for the backend.
-/// \throws unavailable, also if the program has no traced kernels
+/// Calls `body` with on<build::cuda> or on<build::cpu>; if env.trace is not null and the backend is
+/// cuda, with on<build::cuda_traced>. Returns what `body` returns.
+/// \throws unavailable if the program has no traced kernels
 template <class Body>
-auto on_backend(const environment& env, Body body) {
-  backend_choice choice = choose_backend(env.backend);
-  [[maybe_unused]] const bool is_traced = env.trace != nullptr;
-  decltype(body(on<build::cpu>{})) report;
-  if (choice.taken == backend::cpu) report = body(on<build::cpu>{});
+auto call_body(backend taken, [[maybe_unused]] const environment& env, Body& body) {
 #if RAMIFY_FACADE_HAS_CUDA
-  if (choice.taken == backend::cuda && !is_traced) report = body(on<build::cuda>{});
-  if (choice.taken == backend::cuda && is_traced) {
+  if (taken == backend::cuda && env.trace == nullptr) return body(on<build::cuda>{});
+  if (taken == backend::cuda) {
 #if RAMIFY_FACADE_HAS_TRACED_CUDA
-    report = body(on<build::cuda_traced>{});
+    return body(on<build::cuda_traced>{});
 #else
     throw unavailable(
         "a trace of a CUDA device needs traced kernels: configure Ramify with "
         "RAMIFY_TRACED_KERNELS=ON");
 #endif
   }
+#else
+  static_cast<void>(taken);
 #endif
+  return body(on<build::cpu>{});
+}
+
+/// Calls `body` for the backend that choose_backend(env.backend) chooses; see call_body(). Returns
+/// the run_report that `body` returns, with the reason for the backend. \throws unavailable
+template <class Body>
+auto on_backend(const environment& env, Body body) {
+  backend_choice choice = choose_backend(env.backend);
+  auto report = call_body(choice.taken, env, body);
   report.backend_reason = std::move(choice.reason);
   return report;
 }

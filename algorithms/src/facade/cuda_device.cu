@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <atomic>
+#include <map>
+#include <mutex>
 #include <ramify/runtime/detail/launch_costs.cuh>
 #include <ramify/runtime/notice.hpp>
 
@@ -24,9 +26,23 @@ void notify_of_compilation(const cudaDeviceProp& device) {
       detail::runtime::compilation_notice(device.name, device.major, device.minor));
 }
 
+/// Returns the properties of a device, which the driver takes long to collect. Null: an error.
+const cudaDeviceProp* properties_of(int device) {
+  static std::mutex mutex;
+  static auto& known = *new std::map<int, cudaDeviceProp>;  // never destroyed
+  const std::lock_guard lock(mutex);
+  const auto [found, is_new] = known.try_emplace(device);
+  if (is_new && cudaGetDeviceProperties(&found->second, device) != cudaSuccess) {
+    known.erase(found);
+    return nullptr;
+  }
+  return &found->second;
+}
+
 }  // namespace
 
 cuda_device find_cuda_device() {
+  const relaxed_capture_scope here;  // a graph may capture the call that needs the device
   int count = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);
   if (error != cudaSuccess) {
@@ -34,11 +50,10 @@ cuda_device find_cuda_device() {
   }
   if (count == 0) return {false, "no CUDA device"};
   int current = 0;
-  cudaDeviceProp properties{};
-  if (cudaGetDevice(&current) != cudaSuccess ||
-      cudaGetDeviceProperties(&properties, current) != cudaSuccess) {
-    return {false, "the CUDA device cannot be queried"};
-  }
+  const cudaDeviceProp* const found =
+      cudaGetDevice(&current) == cudaSuccess ? properties_of(current) : nullptr;
+  if (found == nullptr) return {false, "the CUDA device cannot be queried"};
+  const cudaDeviceProp& properties = *found;
   notify_of_compilation(properties);
   cudaFuncAttributes attributes{};
   if (cudaFuncGetAttributes(&attributes, any_kernel) != cudaSuccess) {

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "facade/device_arrays.cuh"
+#include "facade/start_call.cuh"
 #include "quicksort/number_orders.cuh"
 
 namespace ramify::detail::facade::inline RAMIFY_BUILD {
@@ -62,21 +63,42 @@ quicksort_report quicksort_on(Held* keys, Value* values, std::size_t n, const nu
   }
 }
 
+template <build where, class Held, class Value>
+started_call<quicksort_report> start_quicksort_on(Held* keys, Value* values, std::size_t n,
+                                                  const number_order& wanted,
+                                                  const quicksort_options& options,
+                                                  const environment& env) {
+  static_assert(where == this_build);
+  const auto order = quicksort::order_of(keys, wanted);
+  using value = std::conditional_t<std::is_void_v<Value>, no_value, Value>;
+  using compare = std::remove_const_t<decltype(order)>;
+  const auto scratch_bytes = [&] {
+    return quicksort_scratch_bytes<Held, value, compare>(n, options);
+  };
+  return start_call<quicksort_report>(env, scratch_bytes, [&](const environment& here) {
+    if constexpr (std::is_void_v<Value>) {
+      return quicksort_async(keys, n, order, options, here);
+    } else {
+      return quicksort_pairs_async(keys, values, n, order, options, here);
+    }
+  });
+}
+
 }  // namespace ramify::detail::facade::inline RAMIFY_ABI
 
+/// Instantiates the sorts of keys that are held as Held with values of type Value, or void.
+#define RAMIFY_INSTANTIATE_WITH(Held, Value)                                     \
+  template quicksort_report quicksort_on<this_build>(                            \
+      Held*, Value*, std::size_t, const number_order&, const quicksort_options&, \
+      const environment&);                                                       \
+  template started_call<quicksort_report> start_quicksort_on<this_build>(        \
+      Held*, Value*, std::size_t, const number_order&, const quicksort_options&, \
+      const environment&);
+
 /// Instantiates the sorts of keys that are held as Held, for this backend.
-#define RAMIFY_INSTANTIATE(Held)                                                         \
-  namespace ramify::detail::facade::inline RAMIFY_ABI {                                  \
-  template quicksort_report quicksort_on<this_build>(Held*, void*, std::size_t,          \
-                                                     const number_order&,                \
-                                                     const quicksort_options&,           \
-                                                     const environment&);                \
-  template quicksort_report quicksort_on<this_build>(Held*, std::uint32_t*, std::size_t, \
-                                                     const number_order&,                \
-                                                     const quicksort_options&,           \
-                                                     const environment&);                \
-  template quicksort_report quicksort_on<this_build>(Held*, std::uint64_t*, std::size_t, \
-                                                     const number_order&,                \
-                                                     const quicksort_options&,           \
-                                                     const environment&);                \
+#define RAMIFY_INSTANTIATE(Held)                        \
+  namespace ramify::detail::facade::inline RAMIFY_ABI { \
+  RAMIFY_INSTANTIATE_WITH(Held, void)                   \
+  RAMIFY_INSTANTIATE_WITH(Held, std::uint32_t)          \
+  RAMIFY_INSTANTIATE_WITH(Held, std::uint64_t)          \
   }

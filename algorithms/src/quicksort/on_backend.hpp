@@ -5,10 +5,12 @@
 /// The functions of the facade's quicksort that each backend defines.
 
 #include <cstddef>
+#include <cstdint>
 #include <ramify/quicksort.hpp>
 #include <ramify/version.hpp>
 
 #include "facade/kernel_build.hpp"
+#include "facade/started_call.hpp"
 
 namespace ramify::detail::facade::inline RAMIFY_ABI {
 
@@ -24,5 +26,20 @@ struct number_order {
 template <build where, class Held, class Value>
 quicksort_report quicksort_on(Held* keys, Value* values, std::size_t n, const number_order& order,
                               const quicksort_options& options, const environment& env);
+
+/// Starts the sort of quicksort_on(). The arrays must be in memory that kernels can access.
+template <build where, class Held, class Value>
+started_call<quicksort_report> start_quicksort_on(Held* keys, Value* values, std::size_t n,
+                                                  const number_order& order,
+                                                  const quicksort_options& options,
+                                                  const environment& env);
+
+/// Calls `sort` with the keys and the values, which are null pointers to void if there are none.
+template <class Sort, class Held>
+auto with_values(const quicksort::number_array& values, const Sort& sort, Held* keys) {
+  if (values.bytes == 0) return sort(keys, static_cast<void*>(nullptr));
+  return values.bytes == 4 ? sort(keys, values.as<std::uint32_t>())
+                           : sort(keys, values.as<std::uint64_t>());
+}
 
 }  // namespace ramify::detail::facade::inline RAMIFY_ABI

@@ -20,4 +20,10 @@ segmented_sort_report segmented_sort_on(Held* keys, Value* values, std::size_t n
                                         const segmented_sort::offset_range& offsets,
                                         const number_order& order, const environment& env);
 
+/// Starts the sort of segmented_sort_on(). The arrays must be in memory that kernels can access.
+template <build where, class Held, class Value>
+started_call<segmented_sort_report> start_segmented_sort_on(
+    Held* keys, Value* values, std::size_t n, const segmented_sort::offset_range& offsets,
+    const number_order& order, const environment& env);
+
 }  // namespace ramify::detail::facade::inline RAMIFY_ABI

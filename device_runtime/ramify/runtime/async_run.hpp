@@ -106,6 +106,9 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] async
     return result;
   }
 
+  /// Returns whether a graph has captured the run, so that get() may be called after each launch.
+  [[nodiscard]] bool captured() const { return run_ != nullptr && run_->captured(); }
+
  private:
   const char* algorithm_;
   std::unique_ptr<detail::runtime::pending_run<Result>> run_;  // null after get() or a move

@@ -9,7 +9,8 @@
 
 NumPy arrays are processed by the CPU executor. Arrays of CuPy, PyTorch and other libraries with
 ``__dlpack__()`` are processed where they are, without a copy, in the current stream of their
-library; results are arrays of the same library. A call returns when its result is complete.
+library; results are arrays of the same library. A call returns when its result is complete, except
+functions whose names end in ``_async``: they do not wait for the GPU, and return an AsyncRun.
 ``gpu_architectures`` lists the GPU architectures that the package has code for: ``90-real`` is
 machine code, ``75-virtual`` is PTX, which the driver compiles; it is empty without CUDA.
 """
@@ -18,6 +19,7 @@ from ._environment import Environment
 from ._ramify import AmrError, CudaError, Unavailable, gpu_architectures
 from ._ramify import version as __version__
 from ._report import Report
+from ._run import AsyncRun
 from ._trace import Grid, Trace
 from .bodies import (
     Conserved,
@@ -47,7 +49,16 @@ from .searches import (
     taillard,
     tree_search,
 )
-from .sorting import segmented_sort, sort, sort_in_place, sort_pairs
+from .sorting import (
+    segmented_sort,
+    segmented_sort_async,
+    sort,
+    sort_async,
+    sort_in_place,
+    sort_in_place_async,
+    sort_pairs,
+    sort_pairs_async,
+)
 from .spatial import Lists, Neighbors, SpatialTree
 from .surfaces import Mesh, Polylines, tessellate_curves, tessellate_patches, utah_teapot
 from .trees import TreeNumbers, leaffix, rooted_tree, rootfix
@@ -55,6 +66,7 @@ from .trees import TreeNumbers, leaffix, rooted_tree, rootfix
 __all__ = [
     "AmrError",
     "AmrSimulation",
+    "AsyncRun",
     "Conserved",
     "CudaError",
     "Environment",
@@ -100,9 +112,13 @@ __all__ = [
     "rooted_tree",
     "rootfix",
     "segmented_sort",
+    "segmented_sort_async",
     "sort",
+    "sort_async",
     "sort_in_place",
+    "sort_in_place_async",
     "sort_pairs",
+    "sort_pairs_async",
     "taillard",
     "tessellate_curves",
     "tessellate_patches",

@@ -3,17 +3,30 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import _ramify
 from ._arguments import flag, text
 from ._arrays import Arrays, check, check_writable, contiguous
 from ._environment import Environment
 from ._report import Report
+from ._run import AsyncRun
 
 _KEYS = ("int32", "uint32", "int64", "uint64", "float32", "float64")
 _VALUES = _KEYS
 _OFFSETS = ("int32", "uint32", "int64", "uint64")
+
+
+class _Sort(NamedTuple):
+    """A sort whose arguments have been checked. Its arrays are sorted in place."""
+
+    keys: Any
+    values: Any
+    arguments: tuple[Any, ...]  # of the function of the extension module
+
+    @property
+    def result(self) -> Any:
+        return self.keys if self.values is None else (self.keys, self.values)
 
 
 def sort(
@@ -32,11 +45,23 @@ def sort(
     The sort is not stable. It takes O(n log n) time, and memory for one more copy of the keys.
     Raises TypeError for another type of elements, ValueError for another argument.
     """
-    arrays = Arrays(keys=keys)
-    check("keys", keys, _KEYS)
-    result = arrays.copy(keys)
-    _sort(arrays, result, None, descending, strategy, env)
-    return result
+    call = _sort_of_copies(keys, None, descending, strategy, env)
+    _ramify.sort(*call.arguments)
+    return call.result
+
+
+def sort_async(
+    keys: Any,
+    *,
+    descending: bool = False,
+    strategy: str = "sample_sort",
+    env: Environment | None = None,
+) -> AsyncRun:
+    """Start sort(), without waiting for the GPU. ``result`` of the run is the sorted copy.
+
+    The arguments and the errors are those of sort().
+    """
+    return _start_sort(_sort_of_copies(keys, None, descending, strategy, env))
 
 
 def sort_in_place(
@@ -54,15 +79,24 @@ def sort_in_place(
     The other arguments and the errors are those of sort(). If it raises, the keys are as before,
     except after a CudaError.
     """
-    given = {"keys": keys} if values is None else {"keys": keys, "values": values}
-    arrays = Arrays(**given)
-    check("keys", keys, _KEYS)
-    check_writable("keys", keys)
-    if values is not None:
-        check("values", values, _VALUES)
-        check_writable("values", values)
-        _check_equal_length("values", values, "keys", keys)
-    return _sort(arrays, keys, values, descending, strategy, env)
+    call = _sort_in_place(keys, values, descending, strategy, env)
+    return Report(_ramify.sort(*call.arguments))
+
+
+def sort_in_place_async(
+    keys: Any,
+    values: Any = None,
+    *,
+    descending: bool = False,
+    strategy: str = "sample_sort",
+    env: Environment | None = None,
+) -> AsyncRun:
+    """Start sort_in_place(), without waiting for the GPU.
+
+    ``result`` of the run is ``keys``, or with values the pair of ``keys`` and ``values``. The
+    arguments and the errors are those of sort_in_place().
+    """
+    return _start_sort(_sort_in_place(keys, values, descending, strategy, env))
 
 
 def sort_pairs(
@@ -77,13 +111,24 @@ def sort_pairs(
 
     The arguments and the errors are those of sort_in_place().
     """
-    arrays = Arrays(keys=keys, values=values)
-    check("keys", keys, _KEYS)
-    check("values", values, _VALUES)
-    _check_equal_length("values", values, "keys", keys)
-    keys, values = arrays.copy(keys), arrays.copy(values)
-    _sort(arrays, keys, values, descending, strategy, env)
-    return keys, values
+    call = _sort_of_copies(keys, values, descending, strategy, env)
+    _ramify.sort(*call.arguments)
+    return call.keys, call.values
+
+
+def sort_pairs_async(
+    keys: Any,
+    values: Any,
+    *,
+    descending: bool = False,
+    strategy: str = "sample_sort",
+    env: Environment | None = None,
+) -> AsyncRun:
+    """Start sort_pairs(), without waiting for the GPU. ``result`` of the run is the pair of copies.
+
+    The arguments and the errors are those of sort_in_place().
+    """
+    return _start_sort(_sort_of_copies(keys, values, descending, strategy, env))
 
 
 def segmented_sort(
@@ -104,26 +149,49 @@ def segmented_sort(
 
     Raises TypeError for another type of elements; ValueError for offsets that decrease or exceed n.
     """
-    given = {"keys": keys, "offsets": offsets}
+    call = _segmented_sort(keys, offsets, values, descending, env)
+    _ramify.segmented_sort(*call.arguments)
+    return call.result
+
+
+def segmented_sort_async(
+    keys: Any,
+    offsets: Any,
+    *,
+    values: Any = None,
+    descending: bool = False,
+    env: Environment | None = None,
+) -> AsyncRun:
+    """Start segmented_sort(), without waiting for the GPU. ``result`` of the run is what it returns.
+
+    The arguments and the errors are those of segmented_sort(), except that get() raises the
+    ValueError for bad offsets. Then the copy of the keys is not sorted.
+    """
+    call = _segmented_sort(keys, offsets, values, descending, env)
+    run = _ramify.segmented_sort_async(*call.arguments)
+    return AsyncRun(run, call.result, call.arguments)
+
+
+def _start_sort(call: _Sort) -> AsyncRun:
+    return AsyncRun(_ramify.sort_async(*call.arguments), call.result, call.arguments)
+
+
+def _sort_in_place(
+    keys: Any, values: Any, descending: bool, strategy: str, env: Environment | None
+) -> _Sort:
+    arrays = _checked_arrays(keys, values)
+    check_writable("keys", keys)
     if values is not None:
-        given["values"] = values
-    arrays = Arrays(**given)
-    check("keys", keys, _KEYS)
-    check("offsets", offsets, _OFFSETS)
-    result = arrays.copy(keys)
-    moved = None
-    if values is not None:
-        check("values", values, _VALUES)
-        _check_equal_length("values", values, "keys", keys)
-        moved = arrays.copy(values)
-    _ramify.segmented_sort(
-        result,
-        moved,
-        contiguous(arrays, offsets),
-        flag("descending", descending),
-        arrays.environment(env),
-    )
-    return result if values is None else (result, moved)
+        check_writable("values", values)
+    return _sort(arrays, keys, values, descending, strategy, env)
+
+
+def _sort_of_copies(
+    keys: Any, values: Any, descending: bool, strategy: str, env: Environment | None
+) -> _Sort:
+    arrays = _checked_arrays(keys, values)
+    moved = None if values is None else arrays.copy(values)
+    return _sort(arrays, arrays.copy(keys), moved, descending, strategy, env)
 
 
 def _sort(
@@ -133,18 +201,32 @@ def _sort(
     descending: bool,
     strategy: str,
     env: Environment | None,
-) -> Report:
-    return Report(
-        _ramify.sort(
-            keys,
-            values,
-            flag("descending", descending),
-            text("strategy", strategy),
-            arrays.environment(env),
-        )
-    )
+) -> _Sort:
+    descending, strategy = flag("descending", descending), text("strategy", strategy)
+    arguments = (keys, values, descending, strategy, arrays.environment(env))
+    return _Sort(keys, values, arguments)
 
 
-def _check_equal_length(name: str, array: Any, of: str, other: Any) -> None:
-    if array.shape[0] != other.shape[0]:
-        raise ValueError(f"{name}: {array.shape[0]} elements, but {of} has {other.shape[0]}")
+def _segmented_sort(
+    keys: Any, offsets: Any, values: Any, descending: bool, env: Environment | None
+) -> _Sort:
+    arrays = _checked_arrays(keys, values, offsets=offsets)
+    check("offsets", offsets, _OFFSETS)
+    moved = None if values is None else arrays.copy(values)
+    keys, offsets = arrays.copy(keys), contiguous(arrays, offsets)
+    descending = flag("descending", descending)
+    return _Sort(keys, moved, (keys, moved, offsets, descending, arrays.environment(env)))
+
+
+def _checked_arrays(keys: Any, values: Any, **others: Any) -> Arrays:
+    """Check keys and, if there are any, values. Raises TypeError or ValueError."""
+    given = {"keys": keys, **others}
+    if values is not None:
+        given["values"] = values
+    arrays = Arrays(**given)
+    check("keys", keys, _KEYS)
+    if values is not None:
+        check("values", values, _VALUES)
+        if values.shape[0] != keys.shape[0]:
+            raise ValueError(f"values: {values.shape[0]} elements, but keys has {keys.shape[0]}")
+    return arrays

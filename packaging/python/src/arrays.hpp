@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Arrays of Python programs as spans. The Python layer has checked their types, shapes and
+/// Arrays of Python programs as spans, and reports of calls. The Python layer has checked their types, shapes and
 /// devices, so these functions only select the instance of a template.
 
 #include <nanobind/nanobind.h>
@@ -11,6 +11,9 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <ramify/runtime/async_run.hpp>
 #include <span>
 #include <sstream>
 #include <stdexcept>
@@ -88,6 +91,27 @@ template <class Run>
 [[nodiscard]] std::string report_of(Run run) {
   return without_lock([&] { return text_of(run()); });
 }
+
+/// A call that has started, of any family.
+class started_run {
+ public:
+  started_run() = default;
+  template <class Report>
+  started_run(async_run<Report> run)
+      : captured_(run.captured()),
+        get_([own = std::make_shared<async_run<Report>>(std::move(run))] {
+          return text_of(own->get());
+        }) {}
+
+  /// Waits for the call, and returns the text of its report. \throws what async_run::get() throws
+  [[nodiscard]] std::string get() const { return without_lock(get_); }
+  /// Returns whether a graph has captured the call.
+  [[nodiscard]] bool captured() const { return captured_; }
+
+ private:
+  bool captured_ = false;
+  std::function<std::string()> get_;
+};
 
 /// Returns an array of NumPy that owns the elements, each of which is some numbers of type T.
 template <class T, class Element>

@@ -16,9 +16,9 @@
 #include <sstream>
 #include <string>
 
-namespace ramify::python {
+#include "arrays.hpp"
 
-namespace nb = nanobind;
+namespace ramify::python {
 
 void add_traces(nb::module_& module);
 void add_sorts(nb::module_& module);
@@ -86,6 +86,9 @@ NB_MODULE(_ramify, module) {
              nb::arg("flat_loop"), nb::arg("stream"), nb::arg("pending_launches"),
              nb::arg("trace").none(), nb::keep_alive<0, 6>());
   module.def("launch_costs", &launch_costs_text);
+  nb::class_<started_run>(module, "StartedRun")
+      .def("get", &started_run::get)
+      .def("captured", &started_run::captured);
   add_sorts(module);
   add_spatial_trees(module);
   add_graphs(module);

@@ -34,22 +34,56 @@ void visit_values(const output& values, Visit visit) {
   }
 }
 
+/// Calls `visit` with the keys, and with the values if there are any.
+template <class Visit>
+void visit_arrays(const output& keys, const std::optional<output>& values, Visit visit) {
+  visit_keys(keys, [&](auto key_span) {
+    if (!values) {
+      visit(key_span);
+    } else {
+      visit_values(*values, [&](auto value_span) { visit(key_span, value_span); });
+    }
+  });
+}
+
+/// Calls `visit` with the offsets.
+template <class Visit>
+void visit_offsets(const input& offsets, Visit visit) {
+  visit_elements<const std::int32_t, const std::uint32_t, const std::int64_t, const std::uint64_t>(
+      offsets, visit);
+}
+
 std::string sort(const output& keys, const std::optional<output>& values, bool descending,
                  const std::string& strategy, const environment& env) {
   const quicksort_options options{.strategy = parse_quicksort_strategy(strategy)};
   const sort_order order = order_of(descending);
   return report_of([&] {
     quicksort_report report;
-    visit_keys(keys, [&](auto key_span) {
-      if (!values) {
+    visit_arrays(keys, values, [&](auto key_span, auto... value_span) {
+      if constexpr (sizeof...(value_span) == 0) {
         report = quicksort(key_span, order, options, env);
-        return;
+      } else {
+        report = quicksort_pairs(key_span, value_span..., order, options, env);
       }
-      visit_values(*values, [&](auto value_span) {
-        report = quicksort_pairs(key_span, value_span, order, options, env);
-      });
     });
     return report;
+  });
+}
+
+started_run start_sort(const output& keys, const std::optional<output>& values, bool descending,
+                       const std::string& strategy, const environment& env) {
+  const quicksort_options options{.strategy = parse_quicksort_strategy(strategy)};
+  const sort_order order = order_of(descending);
+  return without_lock([&] {
+    started_run run;
+    visit_arrays(keys, values, [&](auto key_span, auto... value_span) {
+      if constexpr (sizeof...(value_span) == 0) {
+        run = quicksort_async(key_span, order, options, env);
+      } else {
+        run = quicksort_pairs_async(key_span, value_span..., order, options, env);
+      }
+    });
+    return run;
   });
 }
 
@@ -58,30 +92,52 @@ std::string sort_segments(const output& keys, const std::optional<output>& value
   const sort_order order = order_of(descending);
   return report_of([&] {
     segmented_sort_report report;
-    visit_elements<const std::int32_t, const std::uint32_t, const std::int64_t,
-                   const std::uint64_t>(offsets, [&](auto offset_span) {
-      visit_keys(keys, [&](auto key_span) {
-        if (!values) {
+    visit_offsets(offsets, [&](auto offset_span) {
+      visit_arrays(keys, values, [&](auto key_span, auto... value_span) {
+        if constexpr (sizeof...(value_span) == 0) {
           report = segmented_sort(key_span, offset_span, order, env);
-          return;
+        } else {
+          report = segmented_sort_pairs(key_span, value_span..., offset_span, order, env);
         }
-        visit_values(*values, [&](auto value_span) {
-          report = segmented_sort_pairs(key_span, value_span, offset_span, order, env);
-        });
       });
     });
     return report;
   });
 }
 
+started_run start_to_sort_segments(const output& keys, const std::optional<output>& values,
+                                   const input& offsets, bool descending, const environment& env) {
+  const sort_order order = order_of(descending);
+  return without_lock([&] {
+    started_run run;
+    visit_offsets(offsets, [&](auto offset_span) {
+      visit_arrays(keys, values, [&](auto key_span, auto... value_span) {
+        if constexpr (sizeof...(value_span) == 0) {
+          run = segmented_sort_async(key_span, offset_span, order, env);
+        } else {
+          run = segmented_sort_pairs_async(key_span, value_span..., offset_span, order, env);
+        }
+      });
+    });
+    return run;
+  });
+}
+
 }  // namespace
 
 void add_sorts(nb::module_& module) {
-  module.def("sort", &sort, nb::arg("keys").noconvert(), nb::arg("values").noconvert().none(),
-             nb::arg("descending"), nb::arg("strategy"), nb::arg("env"));
-  module.def("segmented_sort", &sort_segments, nb::arg("keys").noconvert(),
-             nb::arg("values").noconvert().none(), nb::arg("offsets").noconvert(),
-             nb::arg("descending"), nb::arg("env"));
+  const auto define = [&](const char* name, auto function) {
+    module.def(name, function, nb::arg("keys").noconvert(), nb::arg("values").noconvert().none(),
+               nb::arg("descending"), nb::arg("strategy"), nb::arg("env"));
+  };
+  define("sort", &sort);
+  define("sort_async", &start_sort);
+  const auto define_segmented = [&](const char* name, auto function) {
+    module.def(name, function, nb::arg("keys").noconvert(), nb::arg("values").noconvert().none(),
+               nb::arg("offsets").noconvert(), nb::arg("descending"), nb::arg("env"));
+  };
+  define_segmented("segmented_sort", &sort_segments);
+  define_segmented("segmented_sort_async", &start_to_sort_segments);
 }
 
 }  // namespace ramify::python
