@@ -98,8 +98,8 @@ void check_kept_names(const std::string& checkpoint, std::uint64_t keep,
       if (without_links(option, file) != earlier) continue;
       throw std::invalid_argument(option + " is " + file + ", which --keep replaces");
     }
+    check_output_file(earlier);
   }
-  check_output_file(checkpoint + ".1");
 }
 
 void check_own_files(const amr_settings& s, std::uint32_t first) {

@@ -87,6 +87,27 @@ std::string other_keys(const std::string& key) {
          "section are problem, dim and stop_time";
 }
 
+/// Returns a line without its comment. A # in quotation marks, which begin a word, begins none.
+/// \throws bad_input if a quotation mark is open
+std::string_view without_comment(const text_line& line) {
+  constexpr std::string_view quotes = "\"'`";
+  constexpr std::string_view begins_word = " \t=[,";
+  char quote = 0;
+  char before = ' ';
+  for (std::size_t i = 0; i < line.text.size(); before = line.text[i++]) {
+    const char c = line.text[i];
+    if (quote != 0) {
+      if (c == quote && before != '\\') quote = 0;
+    } else if (c == '#') {
+      return line.text.substr(0, i);
+    } else if (quotes.find(c) != quotes.npos && begins_word.find(before) != begins_word.npos) {
+      quote = c;
+    }
+  }
+  if (quote != 0) line.reject("has an open quotation mark");
+  return line.text;
+}
+
 }  // namespace
 
 std::shared_ptr<parameter_file> parameter_file::add(CLI::App& app, file_options& files) {
@@ -126,9 +147,9 @@ std::vector<parameter_file::entry> parameter_file::read() const {
   // line numbers, and skips what it does not understand, so it gets one line at a time.
   CLI::ConfigTOML syntax;
   syntax.maxLayers(8);
+  syntax.comment('\n');  // comments are removed here, because CLI11 finds them in quotes, too
   for_each_line(path_, [&](const text_line& line) {
-    const std::string text(line.text.substr(0, line.text.find('#')));
-    const std::string_view data = trimmed(text);
+    const std::string_view data = trimmed(without_comment(line));
     if (data.empty()) return;
     if (std::ranges::any_of(data, [](unsigned char c) { return c < ' ' && c != '\t'; })) {
       line.reject("has a control character");
@@ -160,10 +181,6 @@ std::vector<parameter_file::entry> parameter_file::read() const {
     entry found{key, {}, line.number};
     for (const CLI::ConfigItem& item : syntax.from_config(one)) found.words = item.inputs;
     std::erase(found.words, "");
-    for (const std::string& word : found.words) {
-      if (word.starts_with('"') || word.starts_with('\''))
-        line.reject("has an open quotation mark");
-    }
     if (found.words.empty()) reject(found, "has no value");
     all.push_back(std::move(found));
   });

@@ -94,6 +94,12 @@ printf 'problem = sod\r\namr.max_level = 0\r\n\r\noutput.frames = 0\r\nstop_time
 expect 0 - --input sod.inputs --backend cpu --quiet --output-dir tube
 [ "$(value problem)" = 'sod in 2D, precision double' ] || fail "$(cat out)"
 
+# A # in quotation marks begins no comment, and an apostrophe in a word begins no quotation.
+printf '%s\n' 'problem = sod' 'output.folder = "tube #1"  # not "tube' "stop_time=0.01 # Sod's" \
+  "output.field='density'# of the pictures" 'amr.max_level = 0' >sod.inputs
+expect 0 - --input sod.inputs --backend cpu --quiet
+[ -s 'tube #1/history.csv' ] || fail "$(ls)"
+
 # Each mistake is an error with file, line and key.
 wrong() { # message, lines...
   local message=$1
@@ -109,7 +115,8 @@ wrong "bad.inputs, line 2: amr.max_level has no value" '[amr]' 'max_level = ""'
 wrong 'bad.inputs, line 3: amr.max_level occurs also in line 1' 'amr.max_level = 1' '[amr]' 'max_level = 2'
 wrong "bad.inputs, line 1: 'amr.max_level 2' is neither key = value nor [section]" 'amr.max_level 2'
 wrong 'bad.inputs, line 1: amr.max_level has no value' 'amr.max_level = # none'
-wrong 'has an open quotation mark' 'output.folder = "a # b"'
+wrong 'bad.inputs, line 1: ' 'output.folder = "a # b'
+wrong 'has an open quotation mark' "output.folder = a 'b # c"
 wrong 'has a control character' $'output.folder = a\x01b'
 wrong 'bad.inputs, line 1: amr.max_level has 2 values' 'amr.max_level = 1 2'
 wrong "bad.inputs, line 1: '[amr' is no [section]" '[amr'

@@ -64,6 +64,9 @@ expect 0 - --backend cpu --quiet --restart k --t-end 0.2 --output-dir kept --che
 cmp first k.2 || fail "k.1 did not become k.2"
 expect 2 '--restart is k.1, which --keep replaces' --restart k.1 --checkpoint k --keep 2 --output-dir o
 expect 5 'cannot write' --restart k --checkpoint /dev/null/x --keep 2 --output-dir o
+mkdir -p folder.2/x
+expect 5 'folder.2' --problem sod --checkpoint folder --keep 3 --output-dir none
+[ ! -e none ] && [ ! -e folder ] || fail "the run begins although folder.2 cannot be replaced"
 
 # Bad tables and ranges.
 expect 2 "--slice: 'q=1' is no slice such as x=0.5 in 2D" --problem sod --slice q=1 --output-dir o

@@ -29,26 +29,28 @@ static_assert(std::endian::native == std::endian::little,
 struct data_array {
   enum class place { file, points, cells, cell_data } where;
   std::string attributes;
-  std::string data;  ///< as it is in the file
+  std::string header;  ///< before the data in the file
+  std::string data;
 };
 
-/// Compresses what is written to it, in blocks of 1 MiB. text() has the layout that VTK's reader
-/// expects of an array: the number of blocks, the bytes of a block and of a last one that is
-/// smaller, the compressed bytes of each block, and the compressed blocks.
+/// Compresses what is written to it, in blocks of 1 MiB. VTK's reader expects a header before them:
+/// the number of blocks, the bytes of a block and of a last one that is smaller, and the compressed
+/// bytes of each block.
 class compressed_array : public std::streambuf {
  public:
-  [[nodiscard]] std::string text() {
+  /// Ends the array, and puts it into `array`.
+  void move_to(data_array& array) {
     constexpr std::size_t size = block_size;
     if (!block_.empty()) compress();
-    std::string all;
-    const auto put = [&all](std::uint64_t number) {
-      all.append(reinterpret_cast<const char*>(&number), sizeof number);
+    const auto put = [&array](std::uint64_t number) {
+      array.header.append(reinterpret_cast<const char*>(&number), sizeof number);
     };
     put(sizes_.size());
     put(size);
     put(last_size_ == size ? 0 : last_size_);
     for (const std::uint64_t bytes : sizes_) put(bytes);
-    return all += compressed_;
+    compressed_.shrink_to_fit();
+    array.data = std::move(compressed_);
   }
 
  protected:
@@ -143,7 +145,7 @@ class vtu_arrays {
     write_section(out, cells, "Cells");
     write_section(out, cell_data, "CellData");
     out << "  </Piece>\n  </UnstructuredGrid>\n  <AppendedData encoding=\"raw\">\n_";
-    for (const data_array& array : arrays_) out << array.data;
+    for (const data_array& array : arrays_) out << array.header << array.data;
     out << "\n  </AppendedData>\n</VTKFile>\n";
   }
 
@@ -161,10 +163,12 @@ class vtu_arrays {
     std::ostream out(&array);
     out.exceptions(std::ios::badbit);
     write(out);
-    arrays_.push_back(
-        {where, attributes + " format=\"appended\" offset=\"" + std::to_string(offset_) + '"',
-         array.text()});
-    offset_ += arrays_.back().data.size();
+    data_array& added = arrays_.emplace_back();
+    added.where = where;
+    added.attributes =
+        attributes + " format=\"appended\" offset=\"" + std::to_string(offset_) + '"';
+    array.move_to(added);
+    offset_ += added.header.size() + added.data.size();
   }
 
   /// An array that has one value, value_of(leaf), for all cells of a leaf.
