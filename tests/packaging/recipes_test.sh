@@ -33,6 +33,11 @@ for script in $(sed -nE 's/^ *(- )?(run:|RUN) ([a-z.]+\/[a-zA-Z_./-]+).*/\3/p' "
   [ -x "$script" ] || fail "a recipe calls $script, which is no program"
 done
 
+# A tag of an action can be moved to other code; a commit cannot.
+while IFS= read -r line; do
+  [[ $line =~ uses:\ [a-z/-]+@[0-9a-f]{40}\ \#\ v[0-9]+[.][0-9]+[.][0-9]+$ ]] || fail "no commit and version: $line"
+done < <(grep -h 'uses:' .github/workflows/*.yml)
+
 for recipe in $(printf '%s\n' "${recipes[@]}" | grep '[.]py$'); do
   python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "$recipe" || fail "$recipe is no Python"
 done

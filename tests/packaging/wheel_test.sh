@@ -53,6 +53,16 @@ PYTHONPATH=$site ../empty/bin/python -m pytest -q -p no:cacheprovider "$root/tes
 PYTHONPATH=$site ../empty/bin/python -m ramify | grep -x 'ramify [0-9.]*'
 PYTHONPATH=$site ../empty/bin/python -m ramify | grep -x "code for GPUs: $gpus"
 
+# The benchmark of the package compares its results with those of NumPy and SciPy, and its file is one
+# of a benchmark.
+PYTHONPATH=$site ../empty/bin/python -B "$root/benchmarks/python_arrays.py" --cpu --quick --json results.json >tables
+grep -qF '| SciPy / Ramify, both |' tables
+PYTHONPATH=$root/benchmarks python3 -B -c '
+from pathlib import Path
+from plot import Results
+rows = Results(Path("results.json")).rows("neighbors", ["n", "ramify: neighbors, ms"])
+assert len(rows) == 4 and all(time["least"] > 0 for _, time in rows), rows'
+
 # A type checker accepts the package, and finds an argument of a wrong type.
 cat >program.py <<'EOF'
 import numpy
