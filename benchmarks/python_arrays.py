@@ -4,10 +4,10 @@
 
     benchmarks/python_arrays.py [--cpu] [--quick] [--json FILE]
 
-Arrays are tensors of PyTorch on a GPU, or with --cpu, and where there is no GPU, of NumPy. CuPy gets
-the tensors without a copy. Each time is by the clock of the caller, from an idle GPU to an idle GPU,
-and a median (least-most). Each result is compared with that of a peer. Columns of libraries that
-cannot be imported are empty: torch_cluster and cuML are measured where they are installed.
+Arrays are tensors of PyTorch on a GPU; with --cpu, or without a GPU, they are of NumPy. CuPy gets
+the tensors without a copy. Each time is by the clock of the caller, from an idle GPU to an idle
+GPU, and a median (least-most). Each result is compared with that of a peer. Columns of libraries
+that cannot be imported are empty: torch_cluster and cuML are measured where they are installed.
 """
 import argparse
 import datetime
@@ -110,9 +110,7 @@ class Bench:
             self.torch.cuda.synchronize()
 
     def time(self, call, repeats=None):
-        """Returns the times of a call in milliseconds, and its result; twice None without a call."""
-        if call is None:
-            return None, None
+        """Returns the times of a call in milliseconds, and its result."""
         call()
         times = []
         for _ in range(repeats or self.repeats):
@@ -134,7 +132,9 @@ def host(array):
 
 
 def same(what, found, expected):
-    if found is not None and not numpy.array_equal(host(found), host(expected)):
+    """Ends the program if a result is not the expected one."""
+    on_gpu = hasattr(found, "equal") and hasattr(expected, "equal")
+    if not (found.equal(expected) if on_gpu else numpy.array_equal(host(found), host(expected))):
         sys.exit(f"python_arrays.py: {what}: a wrong result")
 
 
@@ -147,8 +147,9 @@ def machine(bench):
     facts = {}
     if bench.torch is not None:
         facts["GPU"] = bench.torch.cuda.get_device_name()
-        query = subprocess.run(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"],
-                               capture_output=True, text=True)
+        query = subprocess.run(
+            ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"],
+            capture_output=True, text=True)
         facts["driver"] = query.stdout.split("\n")[0] or "unknown"
     facts["CPU"] = platform.processor() or platform.machine()
     for line in Path("/proc/cpuinfo").read_text().splitlines() if os.name == "posix" else []:
@@ -172,12 +173,16 @@ def random_keys(dtype, n):
 
 
 def measure_sorts(bench, out):
-    peers = ["numpy.sort"] if bench.torch is None else ["cupy.sort", "torch.sort, with indices"]
-    out.table("sorts", ["keys", "n", *[f"{peer}, ms" for peer in peers], "ramify.sort, ms",
-                        "ramify.sort_pairs, with indices, ms", f"{peers[0]} / ramify.sort",
-                        f"{peers[-1].split(',')[0]} / ramify.sort_pairs"][:None if peers[1:] else -1],
+    own_columns = ["ramify.sort, ms", "ramify.sort_pairs, with indices, ms"]
+    if bench.torch is None:
+        columns = ["numpy.sort, ms", *own_columns, "numpy.sort / ramify.sort"]
+    else:
+        columns = ["cupy.sort, ms", "torch.sort, with indices, ms", *own_columns,
+                   "cupy.sort / ramify.sort", "torch.sort / ramify.sort_pairs"]
+    out.table("sorts", ["keys", "n", *columns],
               "Sorted copies of random keys; the indices are int64")
-    sizes = bench.sizes([1 << 12, 1 << 16], [1 << 16, 1 << 20], [1 << 16, 1 << 20, 1 << 24, 1 << 26])
+    sizes = bench.sizes([1 << 12, 1 << 16], [1 << 16, 1 << 20],
+                        [1 << 16, 1 << 20, 1 << 24, 1 << 26])
     for dtype in ("int32", "float32", "int64", "float64"):
         for n in sizes:
             keys = bench.array(random_keys(dtype, n))
@@ -207,8 +212,8 @@ def measure_small_calls(bench, out):
         return
     out.table("calls", ["n", "torch.sort, ms", "ramify.sort, ms", "ramify.sort_async, ms",
                         "graph.replay, ms"],
-              "Small sorts of float32 keys: a call that waits, one that does not, and a launch of a "
-              "graph that has captured it")
+              "Small sorts of float32 keys: a call that waits, one that does not, and a launch of "
+              "a graph that has captured it")
     for n in (1 << 10, 1 << 14, 1 << 17):
         keys = bench.array(random_keys("float32", n))
         by_torch, (expected, _) = bench.time(lambda: torch.sort(keys), 21)
@@ -229,8 +234,8 @@ def measure_segments(bench, out):
     total = bench.sizes(1 << 16, 1 << 20, 1 << 24)
     out.table("segments", ["length", "segments", f"{peer} of rows, ms", "ramify.segmented_sort, ms",
                            f"{peer} / Ramify"],
-              f"Segments of {total} float32 keys; {peer} sorts the rows of an array, so it has none "
-              "for segments of different lengths")
+              f"Segments of {total} float32 keys; {peer} sorts the rows of an array, so it has "
+              "none for segments of different lengths")
     keys = bench.array(random_keys("float32", total))
     for length in (16, 256, 4096, 1 << 16):
         count = total // length
@@ -263,8 +268,8 @@ def measure_neighbors(bench, out):
     out.table("neighbors", ["n", "dimensions", "SciPy: tree, ms", "SciPy: neighbors, ms",
                             "torch_cluster.knn, ms", "cuML, ms", "ramify: tree, ms",
                             "ramify: neighbors, ms", "SciPy / Ramify, both"],
-              f"The {k} nearest neighbors of each of n random float32 points. SciPy's cKDTree runs on "
-              "all cores of the CPU")
+              f"The {k} nearest neighbors of each of n random float32 points. SciPy's cKDTree runs "
+              "on all cores of the CPU")
     for n in bench.sizes((1000, 10_000), (10_000, 100_000), (100_000, 1_000_000)):
         for dimensions in (2, 3):
             on_host = numpy.random.default_rng(3).random((n, dimensions), dtype="float32")
@@ -283,7 +288,8 @@ def measure_neighbors(bench, out):
                 cells[2], peer = bench.time(lambda: spatial.cKDTree(on_host), 3)
                 cells[3], (distances, _) = bench.time(
                     lambda: peer.query(on_host, k + 1, workers=-1), 3)
-                if not numpy.allclose(host(found.distances), distances[:, 1:], rtol=1e-4, atol=1e-6):
+                own = host(found.distances)
+                if not numpy.allclose(own, distances[:, 1:], rtol=1e-4, atol=1e-6):
                     sys.exit("python_arrays.py: ramify.SpatialTree: wrong distances")
                 cells[8] = ((cells[2]["median"] + cells[3]["median"]) /
                             (build["median"] + query["median"]))

@@ -162,7 +162,9 @@ def segmented_sort_async(
     descending: bool = False,
     env: Environment | None = None,
 ) -> AsyncRun:
-    """Start segmented_sort(), without waiting for the GPU. ``result`` of the run is what it returns.
+    """Start segmented_sort(), without waiting for the GPU.
+
+    ``result`` of the run is what segmented_sort() returns.
 
     The arguments and the errors are those of segmented_sort(), except that get() raises the
     ValueError for bad offsets. Then the copy of the keys is not sorted.
