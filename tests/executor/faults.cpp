@@ -275,7 +275,8 @@ bool test_stack() {
                                  "block (0,0,0), thread (0,0,0)", "131072 bytes", "stack_bytes"});
 }
 
-/// The host must not access the memory that a kernel allocates. A later kernel may.
+/// The host must not access the memory that a kernel allocates. A later kernel may. No access is
+/// possible after a reset of the device.
 bool test_heap() {
   const auto run = [](bool host_reads) {
     int* numbers = nullptr;
@@ -294,6 +295,13 @@ bool test_heap() {
     good &= expect_fault([&] { return run(true); },
                          {"the host accesses memory that malloc() in a kernel returned"});
   }
+  good &= expect_fault(
+      [] {
+        int* numbers = nullptr;
+        return bool(launch(allocates, {1, 1}, nullptr, &numbers)) &&
+               cudaDeviceReset() == cudaSuccess && *numbers == 1;
+      },
+      {"the host accesses memory that malloc() in a kernel returned"});
   return good;
 }
 

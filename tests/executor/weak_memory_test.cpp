@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // schedule::weak: litmus tests, with the outcomes that CUDA's memory model allows and forbids.
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <boost/test/unit_test.hpp>
+#include <cstddef>
+#include <iterator>
+#include <optional>
 #include <ramify/cpu/executor.hpp>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/launch.cuh>
 #include <ramify/runtime/residency.cuh>
 #include <ramify/runtime/stream.cuh>
+#include <thread>
 #include <vector>
 
 using namespace ramify;
@@ -120,6 +126,36 @@ __global__ void write_then_read(message* m, bool fences) {
   if (m->bytes[1 - mine] == 0) atomicAdd(&m->failures, 1);
 }
 
+// Blocks write one number without an order, and read it. 0 is its first value.
+constexpr unsigned written[] = {0xAA00'AA00u, 0x00BB'00BBu, 0x00CC'CC00u};
+__device__ void race(unsigned* number, unsigned* wrong) {
+  *number = written[blockIdx.x];
+  atomicAdd(wrong, 0u);
+  __threadfence();
+  const unsigned seen = *number;
+  if (seen != written[0] && seen != written[1] && seen != written[2]) atomicAdd(wrong, 1u);
+}
+__global__ void race_in_array(unsigned* numbers) { race(&numbers[5], &numbers[0]); }
+__global__ void race_in_struct(message* m) {
+  race(reinterpret_cast<unsigned*>(m->bytes), &m->flag);
+}
+
+// An atomic operation on a half of a number; the other half is written without one.
+__global__ void use_halves(unsigned long long* numbers) {
+  auto* const halves = reinterpret_cast<unsigned*>(&numbers[1]);
+  if (blockIdx.x == 0) halves[0] = 3;
+  atomicAdd(&halves[0], 0u);
+  if (blockIdx.x == 0) halves[1] = 4;
+  for (int i = 0; i < 4; ++i) atomicAdd(&halves[0], 1u);
+}
+
+// Waits until the host has copied to `copied`, which the kernel then sees.
+__global__ void wait_for_host(unsigned* flag, const int* copied, int* seen) {
+  const cpu::atomic_ref<unsigned> done(*flag);
+  while (done.load(std::memory_order_acquire) == 0) __nanosleep(100);
+  if (*copied == 42) atomicAdd(seen, 1);
+}
+
 }  // namespace weak_kernels
 
 namespace {
@@ -220,6 +256,84 @@ BOOST_AUTO_TEST_CASE(large_allocations_and_host_memory_are_not_delayed) {
       BOOST_REQUIRE(bool(launch(weak_kernels::pass_message, {1, 1}, nullptr, m, how::plain)));
       BOOST_TEST((m->seen == -1 || m->seen == 7));
     }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(racing_stores_to_a_number_stay_whole) {
+  const device_buffer<unsigned> numbers(7, nullptr);
+  std::array<int, 3> won{};
+  int mixed = 0;
+  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    const cpu::scoped_executor_config config({.order = cpu::schedule::weak, .seed = seed});
+    BOOST_REQUIRE(cudaMemset(numbers.data(), 0, 7 * sizeof(unsigned)) == cudaSuccess);
+    BOOST_REQUIRE(bool(launch(weak_kernels::race_in_array, {3, 1}, nullptr, numbers.data())));
+    BOOST_TEST(numbers.data()[0] == 0u);
+    const auto* const last = std::ranges::find(weak_kernels::written, numbers.data()[5]);
+    BOOST_REQUIRE(last != std::end(weak_kernels::written));
+    ++won.at(static_cast<std::size_t>(last - weak_kernels::written));
+    // Parts of a struct may be written one by one, so its bytes are merged.
+    const message m = run(seed, weak_kernels::race_in_struct, {3, 1});
+    mixed += m.flag == 0 ? 0 : 1;
+  }
+  for (const int count : won) BOOST_TEST(count > 0);
+  BOOST_TEST(mixed > 0);
+}
+
+BOOST_AUTO_TEST_CASE(an_atomic_operation_may_apply_to_a_part_of_a_number) {
+  const device_buffer<unsigned long long> numbers(2, nullptr);
+  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    const cpu::scoped_executor_config config({.order = cpu::schedule::weak, .seed = seed});
+    BOOST_REQUIRE(cudaMemset(numbers.data(), 0, 2 * sizeof *numbers.data()) == cudaSuccess);
+    BOOST_REQUIRE(bool(launch(weak_kernels::use_halves, {1, 1}, nullptr, numbers.data())));
+    BOOST_TEST(numbers.data()[1] == (4ull << 32) + 7);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_smallest_allocations_are_delayed) {
+  // Together they have as many bytes as schedule::weak delays at most.
+  std::vector<device_buffer<std::byte>> small;
+  for (int i = 0; i < 256; ++i) small.emplace_back(std::size_t{4096}, nullptr);
+  const device_buffer<message> large(8192 / sizeof(message), nullptr);
+  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    const cpu::scoped_executor_config config({.order = cpu::schedule::weak, .seed = seed});
+    message* const m = large.data();
+    *m = {0, 0, -1, 0, {}};
+    BOOST_REQUIRE(bool(launch(weak_kernels::pass_message, {1, 1}, nullptr, m, how::plain)));
+    BOOST_TEST((m->seen == -1 || m->seen == 7));
+  }
+  const auto [with, without] = outcomes(how::plain);  // of a message that is smaller
+  BOOST_TEST(with > 0);
+  BOOST_TEST(without > 0);
+}
+
+BOOST_AUTO_TEST_CASE(another_host_thread_copies_and_frees_during_a_run) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const cpu::scoped_executor_config config({.order = cpu::schedule::weak, .seed = seed});
+    const device_buffer<int> copied(1, nullptr);
+    const device_buffer<int> set(1, nullptr);
+    const device_buffer<int> seen(1, nullptr);
+    BOOST_REQUIRE(cudaMemset(copied.data(), 0, sizeof(int)) == cudaSuccess);
+    BOOST_REQUIRE(cudaMemset(seen.data(), 0, sizeof(int)) == cudaSuccess);
+    auto freed = std::make_optional<device_buffer<int>>(1000, nullptr);
+    unsigned flag = 0;
+    int read_back = 0;
+    std::jthread other([&] {
+      const int value = 42;
+      BOOST_CHECK(cudaMemcpy(copied.data(), &value, sizeof value, cudaMemcpyDefault) ==
+                  cudaSuccess);
+      BOOST_CHECK(cudaMemsetAsync(set.data(), 1, sizeof value, nullptr) == cudaSuccess);
+      BOOST_CHECK(cudaMemcpyAsync(&read_back, set.data(), sizeof value, cudaMemcpyDefault,
+                                  nullptr) == cudaSuccess);
+      freed.reset();
+      std::atomic_ref<unsigned>(flag).store(1);
+    });
+    BOOST_REQUIRE(bool(
+        launch(weak_kernels::wait_for_host, {4, 1}, nullptr, &flag, copied.data(), seen.data())));
+    other.join();
+    BOOST_TEST(*seen.data() == 4);
+    BOOST_TEST(*copied.data() == 42);
+    BOOST_TEST(*set.data() == 0x01010101);
+    BOOST_TEST(read_back == 0x01010101);
   }
 }
 

@@ -36,8 +36,8 @@ enum class schedule {
   /// have replaced, except as CUDA's memory model forbids: at __threadfence(), atomic operations
   /// with an order (ramify::cpu::atomic_ref), launches, and the begin and the end of a block.
   /// Atomic functions alone order no other writes. So a missing fence changes results. It delays
-  /// writes to allocations of cudaMalloc() of at most 1 MiB, not to variables. During a launch, no
-  /// other thread of the host may use this memory.
+  /// writes to the smallest allocations of cudaMalloc(), 1 MiB in all, not to variables. During a
+  /// launch, other threads of the host access this memory by calls only, such as cudaMemcpy().
   weak,
 };
 

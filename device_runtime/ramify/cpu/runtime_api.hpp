@@ -102,7 +102,9 @@ struct cudaPointerAttributes {
 inline constexpr unsigned cudaMemAttachGlobal = 1;
 inline constexpr unsigned cudaHostAllocDefault = 0;
 
-// All memory of the executor can be accessed by the host and by kernels.
+// All memory of the executor can be accessed by the host and by kernels, but for the heap of
+// kernels: cudaMalloc() and device_malloc() in a kernel return memory of this heap. A kernel frees
+// it.
 [[nodiscard]] cudaError_t cudaFree(void*);
 // For the host only.
 [[nodiscard]] cudaError_t cudaFreeHost(void*);
@@ -121,15 +123,19 @@ inline constexpr unsigned cudaHostAllocDefault = 0;
 [[nodiscard]] cudaError_t cudaMemsetAsync(void*, int value, std::size_t bytes,
                                           cudaStream_t = nullptr, site = site::current());
 
-/// Allocates memory of `type`. `host_only` is the name of the call if a kernel must not make it,
-/// else null.
-[[nodiscard]] cudaError_t allocate_untyped(void** memory, std::size_t bytes, cudaMemoryType type,
-                                           const char* host_only);
+/// Allocates memory of `type`, whose elements have `element` bytes; in a kernel, memory of the heap
+/// of cudaLimitMallocHeapSize bytes. `host_only` is the name of the call if a kernel must not make
+/// it, else null.
+[[nodiscard]] cudaError_t allocate_untyped(void** memory, std::size_t bytes, std::size_t element,
+                                           cudaMemoryType type, const char* host_only);
 template <class T>
 cudaError_t allocate_typed(T** memory, std::size_t bytes, cudaMemoryType type,
                            const char* host_only) {
   void* untyped = nullptr;
-  const cudaError_t error = allocate_untyped(&untyped, bytes, type, host_only);
+  // Whether blocks write parts of an object of another type is unknown.
+  std::size_t element = 1;
+  if constexpr (std::is_scalar_v<T>) element = sizeof(T);
+  const cudaError_t error = allocate_untyped(&untyped, bytes, element, type, host_only);
   if (error == cudaSuccess) *memory = static_cast<T*>(untyped);
   return error;
 }

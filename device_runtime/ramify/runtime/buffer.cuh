@@ -117,7 +117,7 @@ class device_buffer {
     if (count == 0) return;
     const detail::context_id context = detail::current_context();
     data_.get_deleter().made_in = context;
-    void* memory = nullptr;
+    T* memory = nullptr;  // the executor gets the size of an element by its type
 #if RAMIFY_ON_CUDA
     check(cudaMallocFromPoolAsync(&memory, count * sizeof(T), detail::scratch_pool_in(context),
                                   stream),
@@ -125,7 +125,7 @@ class device_buffer {
 #else
     check(cudaMalloc(&memory, count * sizeof(T)), "allocating device memory");
 #endif
-    data_.reset(static_cast<T*>(memory));
+    data_.reset(memory);
   }
 
   /// Returns the memory; null if there is none.

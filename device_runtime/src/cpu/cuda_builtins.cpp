@@ -54,7 +54,7 @@ std::uint64_t device_time() {
 unsigned lane_index() { return block::current()->linear_thread() % 32; }
 
 void* heap_allocate(std::size_t bytes) { return device::instance().heap_allocate(bytes); }
-void heap_free(void* memory) { device::instance().heap_free(memory); }
+void heap_free(void* memory) { static_cast<void>(device::instance().heap_free(memory)); }
 
 void report_ignored_failure(cudaError_t error, const void* kernel, site s) {
   const std::string what = "did not read the status of the launch of " + kernel_name(kernel) +

@@ -12,7 +12,6 @@
 #include <ramify/cpu/cuda_builtins.hpp>
 #include <ramify/cpu/executor.hpp>
 #include <ramify/version.hpp>
-#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -21,6 +20,7 @@
 #include "grid.hpp"
 #include "grid_log.hpp"
 #include "kernel_heap.hpp"
+#include "weak_memory.hpp"
 
 namespace ramify::cpu::inline RAMIFY_ABI {
 
@@ -96,16 +96,21 @@ class device {
   void allow_shared(const void* kernel, std::size_t bytes);
   [[nodiscard]] std::size_t fiber_stack_bytes() const;
   /// Allocates device or pinned memory. Returns null if there is none.
-  [[nodiscard]] void* allocate(std::size_t bytes, builtins::cudaMemoryType);
+  /// An element has `element` bytes, as in weak_memory::part.
+  [[nodiscard]] void* allocate(std::size_t bytes, builtins::cudaMemoryType, std::size_t element);
   /// Returns the type of the allocation that has `address`; else cudaMemoryTypeUnregistered.
   [[nodiscard]] builtins::cudaMemoryType type_of(const void* address) const;
-  /// Returns the allocations whose writes schedule::weak delays: device memory of at most 1 MiB.
-  [[nodiscard]] std::vector<std::span<std::byte>> weak_parts() const;
+  /// Returns the allocations whose writes schedule::weak delays: the smallest ones of device
+  /// memory, in all at most 1 MiB.
+  [[nodiscard]] std::vector<weak_memory::part> weak_parts() const;
   /// Frees memory from allocate(). Returns false if there is no such allocation; it may have been
   /// freed by reset().
   [[nodiscard]] bool release(void*);
+  /// Returns memory of allocate() to the system. The device must have forgotten it.
+  static void give_back(void*);
   [[nodiscard]] void* heap_allocate(std::size_t bytes);
-  void heap_free(void*);
+  /// Returns false if the heap has no such piece.
+  bool heap_free(void*);
   /// Frees all memory, destroys all streams and events, and sets all limits to their defaults. Ends
   /// a lasting failure of the device. No kernel may run, and no other thread may use the device.
   void reset();
@@ -156,8 +161,11 @@ class device {
   struct allocation {
     std::size_t bytes;
     builtins::cudaMemoryType type;
+    std::size_t element;
+    std::uint64_t number;  // of the call that allocated it
   };
   std::map<std::uintptr_t, allocation> allocations_;  // by address
+  std::uint64_t allocated_ = 0;                       // calls of allocate()
   kernel_heap heap_;
   std::atomic<std::uint64_t> resets_ = 0;
   std::size_t pending_limit_ = default_pending_limit;

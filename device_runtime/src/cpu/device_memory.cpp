@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The limits of the executor's device, its memory, and the heap of its kernels.
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <new>
 #include <ramify/cpu/sanitizers.hpp>
+#include <utility>
 
 #include "device.hpp"
 
@@ -53,13 +55,15 @@ std::size_t device::fiber_stack_bytes() const {
 }
 
 constexpr std::align_val_t device_alignment{256};
+constexpr std::size_t max_weak_bytes = std::size_t{1} << 20;  // each switch of blocks copies them
 
-void* device::allocate(std::size_t bytes, cudaMemoryType type) {
+void* device::allocate(std::size_t bytes, cudaMemoryType type, std::size_t element) {
   void* const allocated = ::operator new(bytes, device_alignment, std::nothrow);
   if (allocated == nullptr) return nullptr;
   const std::lock_guard lock(mutex_);
   try {
-    allocations_[reinterpret_cast<std::uintptr_t>(allocated)] = {bytes, type};
+    allocations_[reinterpret_cast<std::uintptr_t>(allocated)] = {bytes, type, element,
+                                                                 ++allocated_};
   } catch (const std::bad_alloc&) {
     ::operator delete(allocated, device_alignment);
     return nullptr;
@@ -67,26 +71,37 @@ void* device::allocate(std::size_t bytes, cudaMemoryType type) {
   return allocated;
 }
 
-std::vector<std::span<std::byte>> device::weak_parts() const {
-  constexpr std::size_t max_bytes = std::size_t{1} << 20;  // each switch of blocks copies them
-  std::vector<std::span<std::byte>> parts;
+std::vector<weak_memory::part> device::weak_parts() const {
   const std::lock_guard lock(mutex_);
-  for (const auto& [address, allocated] : allocations_) {
-    if (allocated.type != cudaMemoryTypeDevice || allocated.bytes > max_bytes) continue;
+  std::vector<decltype(allocations_)::const_iterator> smallest;
+  for (auto a = allocations_.begin(); a != allocations_.end(); ++a) {
+    if (a->second.type == cudaMemoryTypeDevice) smallest.push_back(a);
+  }
+  std::ranges::sort(smallest, std::less<>{},
+                    [](const auto& a) { return std::pair(a->second.bytes, a->second.number); });
+  std::vector<weak_memory::part> parts;
+  std::size_t left = max_weak_bytes;
+  for (const auto& a : smallest) {
+    if (a->second.bytes > left) break;
+    left -= a->second.bytes;
     // NOLINTNEXTLINE(performance-no-int-to-ptr)
-    parts.emplace_back(reinterpret_cast<std::byte*>(address), allocated.bytes);
+    auto* const begin = reinterpret_cast<std::byte*>(a->first);
+    parts.push_back({{begin, a->second.bytes}, a->second.element});
   }
   return parts;
 }
 
 bool device::release(void* memory) {
+  const weak_memory::host_access access;
   {
     const std::lock_guard lock(mutex_);
     if (allocations_.erase(reinterpret_cast<std::uintptr_t>(memory)) == 0) return false;
   }
-  ::operator delete(memory, device_alignment);
+  if (!access.keep_until_end(memory)) give_back(memory);
   return true;
 }
+
+void device::give_back(void* memory) { ::operator delete(memory, device_alignment); }
 
 cudaMemoryType device::type_of(const void* address) const {
   const auto number = reinterpret_cast<std::uintptr_t>(address);
@@ -101,7 +116,7 @@ void device::reset() {
   const std::lock_guard lock(mutex_);
   for (const auto& [address, allocated] : allocations_) {
     // NOLINTNEXTLINE(performance-no-int-to-ptr)
-    ::operator delete(reinterpret_cast<void*>(address), device_alignment);
+    give_back(reinterpret_cast<void*>(address));
   }
   allocations_.clear();
   heap_.clear();
@@ -120,9 +135,9 @@ void* device::heap_allocate(std::size_t bytes) {
   return heap_.allocate(bytes, heap_limit_);
 }
 
-void device::heap_free(void* memory) {
+bool device::heap_free(void* memory) {
   const std::lock_guard lock(mutex_);
-  heap_.free(memory);
+  return heap_.free(memory);
 }
 
 }  // namespace ramify::cpu::inline RAMIFY_ABI

@@ -61,20 +61,19 @@ bool kernel_heap::holds(const void* address) {
   return begin != 0 && reinterpret_cast<std::uintptr_t>(address) - begin < range_size;
 }
 
-void kernel_heap::protect() const {
+bool kernel_heap::protect(int protection) const {
   const std::size_t bytes = to_multiple(top_, protected_unit);
-  // mprotect() fails only for addresses that are not mapped.
-  if (bytes != 0) {
-    static_cast<void>(mprotect(range, bytes, runs_ > 0 ? PROT_READ | PROT_WRITE : PROT_NONE));
-  }
+  return bytes == 0 || mprotect(range, bytes, protection) == 0;
 }
 
-void kernel_heap::open() {
-  if (++runs_ == 1) protect();
+bool kernel_heap::open() {
+  if (runs_ == 0 && !protect(PROT_READ | PROT_WRITE)) return false;
+  ++runs_;
+  return true;
 }
 
 void kernel_heap::close() {
-  if (--runs_ == 0) protect();
+  if (--runs_ == 0) static_cast<void>(protect(PROT_NONE));
 }
 
 std::byte* kernel_heap::take(std::size_t bytes) {
@@ -114,9 +113,9 @@ void* kernel_heap::allocate(std::size_t bytes, std::size_t limit) noexcept {
   return piece;
 }
 
-void kernel_heap::free(void* memory) noexcept {
+bool kernel_heap::free(void* memory) noexcept {
   const auto piece = pieces_.extract(memory);
-  if (piece.empty()) return;
+  if (piece.empty()) return false;
   const std::size_t bytes = piece.mapped();
   used_ -= bytes + overhead;
   set_inaccessible(memory, bytes);
@@ -125,19 +124,20 @@ void kernel_heap::free(void* memory) noexcept {
   try {
     part = free_.emplace(static_cast<std::byte*>(memory), with_overhead(bytes)).first;
   } catch (const std::bad_alloc&) {
-    return;  // clear() makes the part available again
+    return true;  // clear() makes the part available again
   }
   const auto next = std::next(part);
   if (next != free_.end() && part->first + part->second == next->first) {
     part->second += next->second;
     free_.erase(next);
   }
-  if (part == free_.begin()) return;
+  if (part == free_.begin()) return true;
   const auto before = std::prev(part);
   if (before->first + before->second == part->first) {
     before->second += part->second;
     free_.erase(part);
   }
+  return true;
 }
 
 void kernel_heap::clear() {
@@ -145,6 +145,7 @@ void kernel_heap::clear() {
   if (bytes != 0) {
     set_accessible(range, bytes);
     static_cast<void>(madvise(range, bytes, MADV_DONTNEED));
+    static_cast<void>(protect(PROT_NONE));  // also while a run holds the heap open
   }
   pieces_.clear();
   free_.clear();

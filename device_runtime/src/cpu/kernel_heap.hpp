@@ -23,13 +23,17 @@ class kernel_heap {
   /// Allocates memory, if all pieces take at most `limit` bytes with it. Returns null if they would
   /// take more, or if there is no memory.
   [[nodiscard]] void* allocate(std::size_t bytes, std::size_t limit) noexcept;
-  /// Frees a piece. Another address, such as null, has no effect.
-  void free(void*) noexcept;
-  /// Frees all pieces.
+  /// Frees a piece. Another address, such as null, has no effect and returns false.
+  bool free(void*) noexcept;
+  /// Frees all pieces. Their memory is then a fault for kernels, too.
   void clear();
 
-  /// Must be called when a run begins and when it ends. Kernels of any run may access the heap.
-  void open();
+  /// Must be called when a run begins. Kernels of any run may access the heap. Returns false if the
+  /// system refuses the access, because the process has too many mappings; the heap is not open
+  /// then.
+  [[nodiscard]] bool open();
+  /// Must be called when a run ends whose open() returned true. If the system refuses to protect
+  /// the heap, the host can access it until another run ends.
   void close();
 
   /// Returns whether `address` lies in the address range of the heap. A signal handler calls it.
@@ -39,7 +43,8 @@ class kernel_heap {
   /// Returns memory of `bytes` bytes, which nothing uses; null if there is no address space.
   /// \throws std::bad_alloc
   [[nodiscard]] std::byte* take(std::size_t bytes);
-  void protect() const;
+  /// Returns whether the used part of the range now has the access `protection`.
+  [[nodiscard]] bool protect(int protection) const;
 
   std::map<std::byte*, std::size_t> free_;         // bytes of each free part before top_
   std::unordered_map<void*, std::size_t> pieces_;  // requested bytes

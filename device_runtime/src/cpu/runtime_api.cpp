@@ -13,6 +13,8 @@
 #include "block.hpp"
 #include "device.hpp"
 #include "handles.hpp"
+#include "kernel_heap.hpp"
+#include "weak_memory.hpp"
 
 namespace ramify::cpu::inline RAMIFY_ABI {
 
@@ -100,20 +102,34 @@ T value_of(const void* argument) {
   return *static_cast<const T*>(argument);
 }
 
-// A device-side copy or fill is a grid of one thread, as on a GPU. On the host the operation runs
-// at once, and needs no memory.
+// A device-side copy or fill is a grid of one thread, as on a GPU.
 cudaError_t submit_memory_operation(memory_operation operation, cudaStream_t stream,
                                     const void* name, site written_at,
                                     const std::array<launch_argument, 3>& arguments) {
-  if (const cudaError_t failure = begin_call()) return failure;
   const auto& [to, from, bytes] = arguments;
-  if (block::current() == nullptr) {
-    const void* const addresses[] = {to.value, from.value, bytes.value};
-    operation(name, addresses);
-    static_cast<void>(device::instance().set_has_new_work(stream, true));
-    return cudaSuccess;
-  }
   return submit({operation, name, dim3(1), dim3(1), 0, written_at}, stream, {to, from, bytes});
+}
+
+// Copies and fills by the host, at once and without memory.
+cudaError_t copy_by_host(void* to, const void* from, std::size_t bytes) {
+  if (const cudaError_t failure = begin_call()) return failure;
+  if (in_heap(to) || in_heap(from)) return keep(cudaErrorInvalidValue);
+  const weak_memory::host_access access;
+  if (bytes != 0) std::memmove(access.at(to, bytes), access.at(from, bytes), bytes);
+  return cudaSuccess;
+}
+cudaError_t fill_by_host(void* memory, int value, std::size_t bytes) {
+  if (const cudaError_t failure = begin_call()) return failure;
+  if (in_heap(memory)) return keep(cudaErrorInvalidValue);
+  const weak_memory::host_access access;
+  if (bytes != 0) std::memset(access.at(memory, bytes), value, bytes);
+  return cudaSuccess;
+}
+
+/// Notes that work of the host has entered a stream, unless it failed. Returns `error`.
+cudaError_t put_into(cudaStream_t stream, cudaError_t error) {
+  if (error == cudaSuccess) static_cast<void>(device::instance().set_has_new_work(stream, true));
+  return error;
 }
 
 /// Returns the error of a kernel that uses this event with this stream, or cudaSuccess. The guide
@@ -238,18 +254,25 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 
 // ---- memory ----
 
-cudaError_t allocate_untyped(void** memory, std::size_t bytes, cudaMemoryType type,
-                             const char* host_only) {
+cudaError_t allocate_untyped(void** memory, std::size_t bytes, std::size_t element,
+                             cudaMemoryType type, const char* host_only) {
   if (host_only != nullptr) require_host(host_only);
   if (const cudaError_t failure = begin_call()) return failure;
   if (bytes > max_allocation) return keep(cudaErrorMemoryAllocation);
-  void* const allocated = bytes == 0 ? nullptr : device::instance().allocate(bytes, type);
+  device& d = device::instance();
+  void* const allocated = bytes == 0                    ? nullptr
+                          : block::current() != nullptr ? d.heap_allocate(bytes)
+                                                        : d.allocate(bytes, type, element);
   if (allocated == nullptr && bytes != 0) return keep(cudaErrorMemoryAllocation);
   *memory = allocated;
   return cudaSuccess;
 }
 
-cudaError_t cudaFree(void* memory) { return release(memory); }
+cudaError_t cudaFree(void* memory) {
+  if (block::current() == nullptr) return release(memory);
+  const bool is_freed = memory == nullptr || device::instance().heap_free(memory);
+  return keep(is_freed ? cudaSuccess : cudaErrorInvalidValue);
+}
 
 cudaError_t cudaFreeHost(void* memory) {
   require_host();
@@ -262,25 +285,19 @@ cudaError_t cudaFreeAsync(void* memory, cudaStream_t) {
 }
 
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind) {
-  if (const cudaError_t failure = begin_host_call()) return failure;
-  if (in_heap(to) || in_heap(from)) return keep(cudaErrorInvalidValue);
-  if (bytes != 0) std::memmove(to, from, bytes);
-  return cudaSuccess;
+  require_host();
+  return copy_by_host(to, from, bytes);
 }
 
 cudaError_t cudaMemset(void* memory, int value, std::size_t bytes) {
-  if (const cudaError_t failure = begin_host_call()) return failure;
-  if (in_heap(memory)) return keep(cudaErrorInvalidValue);
-  if (bytes != 0) std::memset(memory, value, bytes);
-  return cudaSuccess;
+  require_host();
+  return fill_by_host(memory, value, bytes);
 }
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind,
                             cudaStream_t stream, site written_at) {
   if (bytes == 0) return cudaSuccess;
-  if (block::current() == nullptr && (in_heap(to) || in_heap(from))) {
-    return keep(cudaErrorInvalidValue);
-  }
+  if (block::current() == nullptr) return put_into(stream, copy_by_host(to, from, bytes));
   return keep(submit_memory_operation(
       [](const void*, const void* const* a) {
         std::memmove(value_of<void*>(a[0]), value_of<const void*>(a[1]),
@@ -292,6 +309,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
 cudaError_t cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStream_t stream,
                             site written_at) {
   if (bytes == 0) return cudaSuccess;
+  if (block::current() == nullptr) return put_into(stream, fill_by_host(memory, value, bytes));
   return keep(submit_memory_operation(
       [](const void*, const void* const* a) {
         std::memset(value_of<void*>(a[0]), value_of<int>(a[1]), value_of<std::size_t>(a[2]));

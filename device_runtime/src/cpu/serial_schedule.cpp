@@ -35,6 +35,8 @@ class block_worker {
   void wait_until_resumed() { resumed_.acquire(); }
   void run_assigned();
 
+  weak_memory::view seen;  // what its suspended block sees, under schedule::weak
+
  private:
   std::binary_semaphore resumed_{0};
   serial_schedule* run_ = nullptr;
@@ -90,7 +92,7 @@ class serial_schedule final : public run {
 
   /// The calling thread is the first worker, so a run needs no other thread.
   void execute(const grid_ptr& root) override {
-    if (config_.order == schedule::weak) memory_.emplace(device::instance().weak_parts());
+    if (config_.order == schedule::weak) memory_.emplace();
     memory_is_weak = memory_.has_value();
     block_worker& host = host_worker();
     free_.push_back(&host);
@@ -122,13 +124,14 @@ class serial_schedule final : public run {
       memory_->publish();
       memory_->see();
     }
-    const weak_memory::view seen = memory_ ? memory_->suspend() : weak_memory::view{};
+    if (memory_) memory_->prepare(self->seen);
     suspended_.push_back({self, running_since_});
     block_worker* const next = choose();  // it does not throw: `self` must not stay in the list
     if (next != self) {
+      if (memory_) memory_->suspend(self->seen);
       next->resume();
       self->wait_until_resumed();
-      if (memory_) memory_->resume(seen);
+      if (memory_) memory_->resume(self->seen);
     }
     running_since_ = ++clock_;
   }

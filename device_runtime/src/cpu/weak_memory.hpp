@@ -5,6 +5,7 @@
 /// Device memory of schedule::weak: the writes of a block reach other blocks late.
 
 #include <cstddef>
+#include <mutex>
 #include <ramify/version.hpp>
 #include <span>
 #include <vector>
@@ -19,14 +20,44 @@ namespace ramify::cpu::inline RAMIFY_ABI {
 /// the same values, because every call of publish() and of see() is one that a GPU may make at any
 /// time, and the calls that CUDA's memory model requires are made: at fences, atomic operations,
 /// launches, and at the begin and the end of a block.
+///
+/// The stores of a block are found by comparison, so their sizes are unknown. Each element of a
+/// part is one unit: if two blocks write it without an order, one of the two values is published
+/// last, as on a GPU. In a part whose elements have one byte, an object of several bytes that two
+/// blocks write may get bytes of both.
 class weak_memory {
  public:
-  /// \throws std::bad_alloc
-  explicit weak_memory(const std::vector<std::span<std::byte>>& parts);
+  struct part {
+    std::span<std::byte> memory;
+    std::size_t element;     // bytes of an element: a power of 2, at most 16
+    std::size_t offset = 0;  // of the first byte in published_ and clean_
+  };
+  /// Begins a run, with the parts that the device has now. \throws std::bad_alloc
+  weak_memory();
   weak_memory(const weak_memory&) = delete;
   weak_memory& operator=(const weak_memory&) = delete;
-  /// Publishes no writes. The parts get the published values.
+  /// Ends the run. Publishes no writes. The parts get the published values; those that the host has
+  /// freed meanwhile are given back.
   ~weak_memory();
+
+  /// Access by a call of the host, also while a run of another host thread is in progress: it
+  /// applies to the published values. No block publishes or sees writes while the object exists.
+  class host_access {
+   public:
+    host_access();
+    /// Returns where the call accesses these bytes.
+    template <class T>
+    [[nodiscard]] T* at(T* address, std::size_t bytes) const {
+      return static_cast<T*>(published(address, bytes));
+    }
+    /// Must be called when the device has forgotten an allocation. Returns true if the memory is a
+    /// part of the run in progress, which gives it back at its end.
+    [[nodiscard]] bool keep_until_end(void* memory) const noexcept;
+
+   private:
+    [[nodiscard]] static void* published(const void* address, std::size_t bytes);
+    std::unique_lock<std::mutex> lock_;  // of nothing, if the schedule is another one
+  };
 
   /// What a suspended block sees.
   struct view {
@@ -40,24 +71,32 @@ class weak_memory {
   void publish();
   /// Lets the running block see what other blocks have published.
   void see();
-  /// Returns what the running block sees, for resume(). \throws std::bad_alloc
-  [[nodiscard]] view suspend() const;
+  /// Makes memory for what a block sees. \throws std::bad_alloc
+  void prepare(view&) const;
+  /// Keeps what the running block sees, for resume(). The view must be prepared.
+  void suspend(view&) const noexcept;
   void resume(const view&);
   /// Must be called before and after an atomic operation. It applies to the published values.
   void begin_atomic(const void* address, std::size_t bytes);
   void end_atomic(const void* address, std::size_t bytes);
 
  private:
-  struct part {
-    std::span<std::byte> memory;
-    std::size_t offset;  // of its first byte in published_ and clean_
-  };
-  /// The bytes of an operand, and their offset; none if no part has it.
+  /// Returns the part that has all these bytes, or null.
+  [[nodiscard]] const part* holder(const void* address, std::size_t bytes) const;
+  /// The elements that have the bytes of an operand; none if no part has all of them.
   [[nodiscard]] part find(const void* address, std::size_t bytes) const;
+  /// Calls visit(memory, offset, bytes, whether the running block wrote them) for all elements of a
+  /// part. One call may stand for several elements that it did not write.
+  template <class Visit>
+  void visit(const part&, Visit visit);
+  void see(const part&);
+  /// Sets the parts to the published values.
+  void restore();
 
-  std::vector<part> parts_;  // by address
-  std::vector<std::byte> published_;
-  std::vector<std::byte> clean_;  // what the running block saw last; other bytes are its writes
+  std::vector<part> parts_;           // by address
+  std::vector<std::byte> published_;  // also accessed by other threads, which hold a lock
+  std::vector<std::byte> clean_;      // what the running block saw last; other bytes are its writes
+  std::vector<void*> freed_;          // by the host during the run
 };
 
 }  // namespace ramify::cpu::inline RAMIFY_ABI
