@@ -15,20 +15,13 @@
 //                before others end. (A grid-wide barrier in a child grid, sized by the occupancy
 //                API, hung an H200.)
 // Try            Write `blocks = 1`. One block runs all tasks: no block depends on another one.
+#include "atomic_ref.hpp"
 #include "lesson.hpp"
 
-#if RAMIFY_ON_CUDA
-#include <cuda/atomic>
-namespace order = cuda;
-template <class T>
-using atomic_ref = cuda::atomic_ref<T, cuda::thread_scope_device>;
-#else
-#include <atomic>
-namespace order = std;
-using ramify::cpu::atomic_ref;
-#endif
-
 using namespace ramify;
+namespace order = lesson::order;
+template <class T>
+using atomic_ref = lesson::device_atomic<T>;
 
 constexpr unsigned blocks = 8;
 constexpr unsigned levels = 8;

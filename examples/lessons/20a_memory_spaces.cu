@@ -22,7 +22,10 @@
 int main() { return lesson::skip("the CPU executor has one kind of memory"); }
 #else
 
+#include "managed.hpp"
+
 using namespace ramify;
+using lesson::attribute, lesson::device, lesson::host, lesson::prefetch;
 
 constexpr unsigned n = 1 << 24;
 constexpr std::size_t bytes = n * sizeof(unsigned);
@@ -58,29 +61,6 @@ struct experiment {
   }
 };
 
-int attribute(cudaDeviceAttr which) {
-  int value = 0;
-  check(cudaDeviceGetAttribute(&value, which, 0), "querying an attribute");
-  return value;
-}
-
-// CUDA 13 describes locations in a struct. Before, a location was a device number, and the host had
-// one too.
-#if CUDART_VERSION >= 13000
-cudaMemLocation location(cudaMemLocationType type) { return {type, 0}; }
-cudaMemLocation device() { return location(cudaMemLocationTypeDevice); }
-cudaMemLocation host() { return location(cudaMemLocationTypeHost); }
-cudaError_t prefetch(const void* data, cudaMemLocation to) {
-  return cudaMemPrefetchAsync(data, bytes, to, 0, nullptr);
-}
-#else
-int device() { return 0; }
-int host() { return cudaCpuDeviceId; }
-cudaError_t prefetch(const void* data, int to) {
-  return cudaMemPrefetchAsync(data, bytes, to, nullptr);
-}
-#endif
-
 int main() {
   return lesson::run([] {
     experiment e;
@@ -107,7 +87,7 @@ int main() {
     check(cudaMallocManaged(&managed, bytes), "allocating managed memory");
     experiment::fill(managed);
     if (attribute(cudaDevAttrConcurrentManagedAccess) != 0) {
-      check(prefetch(managed, device()), "prefetching");
+      check(prefetch(managed, bytes, device()), "prefetching");
       check(cudaDeviceSynchronize(), "waiting for the prefetch");
       e.print("managed memory:  ", e.run_parent(managed));
     } else {

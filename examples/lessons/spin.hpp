@@ -8,13 +8,15 @@
 
 namespace lesson {
 
+/// Returns the time of the GPU in nanoseconds.
+__device__ inline unsigned long long now() {
+  unsigned long long nanoseconds = 0;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(nanoseconds));
+  return nanoseconds;
+}
+
 /// Runs for the given time, independent of all other work.
 __global__ void spin(unsigned milliseconds) {
-  const auto now = [] {
-    unsigned long long nanoseconds = 0;
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(nanoseconds));
-    return nanoseconds;
-  };
   const auto begin = now();
   while (now() - begin < milliseconds * 1'000'000ull) {
   }

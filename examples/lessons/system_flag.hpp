@@ -5,25 +5,9 @@
 /// Flags in pinned memory, by which the host and a running kernel give each other data. Each flag
 /// has one writer. Lessons 38 and 41 use them.
 
-#include "lesson.hpp"
-
-#if RAMIFY_ON_CUDA
-#include <cuda/atomic>
-#else
-#include <atomic>
-#endif
+#include "atomic_ref.hpp"
 
 namespace lesson {
-
-#if RAMIFY_ON_CUDA
-namespace order = cuda;
-template <class T>
-using system_atomic = cuda::atomic_ref<T, cuda::thread_scope_system>;
-#else
-namespace order = std;
-template <class T>
-using system_atomic = std::atomic_ref<T>;
-#endif
 
 /// Returns the flag. What its writer wrote before it is then visible to this thread.
 __host__ __device__ inline unsigned read_flag(unsigned& flag) {

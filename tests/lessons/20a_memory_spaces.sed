@@ -1,1 +1,1 @@
-s/prefetch(managed, device())/prefetch(managed, host())/
+s/prefetch(managed, bytes, device())/prefetch(managed, bytes, host())/

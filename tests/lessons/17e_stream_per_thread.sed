@@ -1,0 +1,1 @@
+s/kernels_alone(cudaStreamPerThread)/kernels_alone(nullptr)/

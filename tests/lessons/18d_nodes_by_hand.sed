@@ -1,0 +1,1 @@
+s/cudaGraphExecKernelNodeSetParams(executable, /cudaGraphKernelNodeSetParams(/

@@ -1,0 +1,2 @@
+/2\. Fork: /a\    fork.record(main_stream.get());
+/capturing a memset/{n;d;}

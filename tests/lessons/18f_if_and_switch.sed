@@ -1,0 +1,1 @@
+/const unsigned body =/s/10'000/1'000/

@@ -1,0 +1,1 @@
+s/ kernels = 200;/ kernels = 2000;/

@@ -1,0 +1,1 @@
+s/advice = cudaMemAdviseSetReadMostly/advice = cudaMemAdviseUnsetReadMostly/

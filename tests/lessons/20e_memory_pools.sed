@@ -1,0 +1,1 @@
+s/threshold = UINT64_MAX;/threshold = 0;/

@@ -1,0 +1,1 @@
+s/ levels = 4;/ levels = 5;/
