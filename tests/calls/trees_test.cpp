@@ -305,7 +305,7 @@ BOOST_DATA_TEST_CASE(trees_and_sorts_share_an_arena,
   const device_buffer<unsigned> keys(std::size_t{count} * length, nullptr);
   const auto values = zeros<value>(2 * count);
   const auto done = zeros<unsigned>(2);
-  call_arena arena(call_plans{traversals(2), sorts(length), recursions(max_nodes, 2)},
+  call_arena arena(call_plans{traversals(2), sorts(length), recursions(2 * length, 2)},
                    {.chunks = 4});
   check(launch(begin_pipelines, {1, 32}, nullptr,
                pipeline{length, values.data(), values.data() + count, keys.data(), done.data()},

@@ -68,10 +68,11 @@ struct alpha_beta {
   /// 3. Join: the best move, which narrows the window of the parent.
   [[nodiscard]] __device__ int combine(const position& p, const int* results,
                                        unsigned moves) const {
-    int best = -infinite;
-    for (unsigned i = 0; i < moves; ++i) best = max(best, -results[i]);
-    narrow_parent(p, best);
-    return best;
+    // A maximum of negated results is the same, but ptxas 13.0 loses negations there on sm_90.
+    int least = infinite;
+    for (unsigned i = 0; i < moves; ++i) least = min(least, results[i]);
+    narrow_parent(p, -least);
+    return -least;
   }
 
  private:

@@ -113,6 +113,10 @@ struct without_state {
   __device__ int begin(std::uint32_t) const { return 0; }
   __device__ void operator()(const spatial_match<float>&) const {}
 };
+struct no_state_to_keep {
+  __device__ void begin(std::uint32_t) const {}
+  __device__ void operator()(const spatial_match<float>&) const {}
+};
 struct ignores {
   __device__ void operator()(const spatial_match<float>&) const {}
 };
@@ -169,6 +173,7 @@ void call(quadrature_estimate* no_estimates, const unsigned* no_roots, const flo
   query(tree, pairs, nothing{});        // the callback needs operator()(const spatial_match<Real>&)
   query(tree, pairs, without_state{});  // has begin(), operator()(State&, const spatial_match<Real>
   query(tree, pairs, says_yes{});       // must return nothing or a query_control
+  query(tree, pairs, no_state_to_keep{});  // must name the type that it returns
   query(tree, pairs, with_text{});      // query: the callback must be trivially copyable
   query(tree, 5, ignores{});            // must be one of the predicates of predicates.cuh
   query(tree, in_boxes<double, 3>(nullptr, 0), ignores{});  // must have the type of coordinates

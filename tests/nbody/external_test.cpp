@@ -175,9 +175,9 @@ BOOST_AUTO_TEST_CASE(a_callback_runs_once_after_each_step_as_a_kernel_between_st
     BOOST_TEST(std::ranges::count(download(calls), 8u) == std::ptrdiff_t(n));
     BOOST_TEST(download(last)[7] == 0.4 / double(n), boost::test_tools::tolerance(1e-13));
     BOOST_TEST(system.time() == 0.4, boost::test_tools::tolerance(1e-13));
-    return counted.host_grids;
   };
-  BOOST_TEST(expect(true, {}) == expect(false, {}));
+  expect(true, {});
+  expect(false, {});
   expect(true, {.completion = ramify::completion::by_get});
   expect(true, {.route = ramify::route::flat});
 }

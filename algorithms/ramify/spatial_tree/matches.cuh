@@ -36,17 +36,30 @@ namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 /// The state of a query for a callback without begin().
 struct no_state {};
 
+/// The type of the state of a query: what begin() returns. nvcc compiles no bodies of device
+/// functions for the host, so each type here must be found without them.
+template <class Callback>
+struct kept_state {
+  using type = no_state;
+};
+template <class Callback>
+requires requires(const Callback& callback) { callback.begin(0u); }
+struct kept_state<Callback> {
+  using type = decltype(std::declval<const Callback&>().begin(0u));
+};
+template <class Callback>
+using query_state_of = typename kept_state<Callback>::type;
+
 /// Returns the state of a query.
 template <class Callback>
-[[nodiscard]] __device__ decltype(auto) state_of(const Callback& callback, std::uint32_t query) {
-  if constexpr (requires { callback.begin(query); }) {
-    return callback.begin(query);
+[[nodiscard]] __device__ query_state_of<Callback> state_of(const Callback& callback,
+                                                           std::uint32_t query) {
+  if constexpr (std::is_same_v<query_state_of<Callback>, no_state>) {
+    return {};
   } else {
-    return no_state{};
+    return callback.begin(query);
   }
 }
-template <class Callback>
-using query_state_of = decltype(state_of(std::declval<const Callback&>(), 0u));
 
 /// Calls the callback. Returns what it returns.
 template <class Callback, class State, class Real>
@@ -59,35 +72,44 @@ __device__ decltype(auto) call_with(const Callback& callback, State& state,
   }
 }
 
-/// The type that a callback returns.
+/// The type that a callback returns. The host does not have that of an extended lambda: void.
 template <class Real, class Callback>
-using callback_result =
-    decltype(call_with(std::declval<const Callback&>(), std::declval<query_state_of<Callback>&>(),
-                       std::declval<const spatial_match<Real>&>()));
+struct callback_call
+    : std::invoke_result<const Callback&, query_state_of<Callback>&, const spatial_match<Real>&> {};
+template <class Real, class Callback>
+requires std::is_same_v<query_state_of<Callback>, no_state> && (!is_device_lambda<Callback>)
+struct callback_call<Real, Callback>
+    : std::invoke_result<const Callback&, const spatial_match<Real>&> {};
+template <class Real, class Callback>
+requires is_device_lambda<Callback>
+struct callback_call<Real, Callback> {
+  using type = decltype(call_with(std::declval<const Callback&>(), std::declval<no_state&>(),
+                                  std::declval<const spatial_match<Real>&>()));
+};
+template <class Real, class Callback>
+using callback_result = typename callback_call<Real, Callback>::type;
 
-/// Which requirements a callback meets. The host does not have the types of extended lambdas.
+/// Which requirements a callback meets.
 template <class Real, class Callback>
 struct callback_types {
   static constexpr bool is_copied = is_kernel_argument<Callback>;
+  static constexpr bool has_state = !std::is_void_v<query_state_of<Callback>>;
   static constexpr bool is_called = [] {
-    if constexpr (is_device_lambda<Callback>) {
-      return true;
-    } else if constexpr (requires(const Callback& callback) { callback.begin(0u); }) {
-      return std::is_invocable_v<const Callback&, query_state_of<Callback>&,
-                                 const spatial_match<Real>&>;
+    if constexpr (has_state) {
+      return requires { typename callback_result<Real, Callback>; };
     } else {
-      return std::is_invocable_v<const Callback&, const spatial_match<Real>&>;
+      return false;
     }
   }();
   static constexpr bool has_result = [] {
-    if constexpr (is_called && !is_device_lambda<Callback>) {
+    if constexpr (is_called) {
       using result = callback_result<Real, Callback>;
       return std::is_void_v<result> || std::is_same_v<result, query_control>;
     } else {
       return true;
     }
   }();
-  static constexpr bool are_valid = is_copied && is_called && has_result;
+  static constexpr bool are_valid = is_copied && has_state && is_called && has_result;
 };
 
 /// Reports each requirement that a callback does not meet by a sentence of the compiler.
@@ -95,7 +117,10 @@ template <class Real, class Callback>
 struct checked_callback : callback_types<Real, Callback> {
   using types = callback_types<Real, Callback>;
   static_assert(types::is_copied, "query: the callback must be trivially copyable");
-  static_assert(types::is_called,
+  static_assert(types::has_state,
+                "query: the callback's begin() must name the type that it returns, which is not "
+                "void");
+  static_assert(types::is_called || !types::has_state,
                 "query: the callback needs operator()(const spatial_match<Real>&) const, or, if it "
                 "has begin(), operator()(State&, const spatial_match<Real>&) const");
   static_assert(types::has_result, "query: the callback must return nothing or a query_control");
