@@ -93,7 +93,7 @@ run() { # preset, cmake arguments...
 }
 
 minutes='style[.]tidy|headers[.]pairs' # tests that take minutes
-slow='headers[.](alone|instantiated)|consumer[.]fetch|packaging[.](archives|wheel)|docs[.]site|trace_page|notebook|container|lesson[.]44_cost'
+slow='headers[.](alone|instantiated)|consumer[.]fetch|packaging[.](archives|wheel)|docs[.]site|trace_page|notebook|container|lesson[.]44_cost|examples[.]pytorch'
 case $level in
   quick) tests=(-E "^($minutes|$slow)$") ;;
   ci)
