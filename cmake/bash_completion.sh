@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Writes the bash completion of a program. The options are those that its --help lists.
+# Writes the bash completion of a program. The options, and the choices of a positional argument, are
+# those that its --help lists.
 #   bash_completion.sh PROGRAM OUTPUT
 set -euo pipefail
 program=$1 output=$2
@@ -9,7 +10,7 @@ help=$("$program" --help)
 
 # One line for each option: its names, separated by "|"; a tab; and the kind of its value. The kind is
 # "flag" (no value), "file" (a file or folder), the words of a list of choices, or "none" (another
-# value, which is not completed).
+# value, which is not completed). A positional argument has the name "argument".
 options=$(awk '
   function finish() { if (names != "") print names "\t" kind(); names = "" }
   # Returns the words of a list such as "cuda, cpu or automatic", or "".
@@ -36,6 +37,16 @@ options=$(awk '
       for (i = 1; i <= n; ++i) if ((found = choices(parts[i])) != "") return found
     }
     return value == "" ? "flag" : "none"
+  }
+  /^Positionals:/ { are_positional = 1; next }
+  /^Options:/ { finish(); are_positional = 0; next }
+  are_positional && /^  [a-z]/ {
+    finish()
+    names = "argument"
+    value = $2
+    about = $0
+    sub(/^  [^ ]+ [^ ]+ *(REQUIRED *)?/, "", about)
+    next
   }
   /^  -/ {
     finish()
@@ -66,6 +77,7 @@ options=$(awk '
   echo "  COMPREPLY=()"
   echo "  case \$3 in"
   while IFS=$'\t' read -r names kind; do
+    [ "$names" != argument ] || continue
     case $kind in
       flag) ;;
       file) printf '    %s)\n      compopt -o filenames\n' "$names"
@@ -75,7 +87,8 @@ options=$(awk '
            "$names" "$kind" ;;
     esac
   done <<<"$options"
-  all=$(cut -f1 <<<"$options" | tr '|\n' '  ')
+  all=$(awk -F'\t' '$1 != "argument" { print $1 } $1 == "argument" && $2 != "file" && $2 != "none" { print $2 }' \
+    <<<"$options" | tr '|\n' '  ')
   printf '    *) mapfile -t COMPREPLY < <(compgen -W "%s" -- "$word") ;;\n' "${all% }"
   echo "  esac"
   echo "}"

@@ -160,6 +160,18 @@ bool has_other_processes() {
   return false;
 }
 
+/// Returns the description of the positional argument that a command line lacks: what it may be.
+/// Empty: the message is about something else.
+std::string missing_argument(const CLI::App& app, std::string_view message) {
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_positional() && option->count() == 0 &&
+        message == option->get_name() + " is required") {
+      return ": " + option->get_description();
+    }
+  }
+  return {};
+}
+
 /// Returns how the program ends because of the exception that is being handled.
 /// \throws std::bad_alloc
 program_end end_by_exception(const CLI::App& app) {
@@ -184,7 +196,9 @@ program_end end_by_exception(const CLI::App& app) {
   } catch (const CLI::ParseError& e) {
     // An unknown argument comes first, because it may be the option that another one requires.
     return end(exit_status::bad_option,
-               app.remaining().empty() ? message_about_options(e) : unknown_argument(app));
+               app.remaining().empty()
+                   ? message_about_options(e) + missing_argument(app, message_of(e))
+                   : unknown_argument(app));
   } catch (const std::invalid_argument& e) {
     return end(exit_status::bad_option, message_about_options(e));
   } catch (const bad_input& e) {

@@ -120,7 +120,8 @@ expect_trace knapsack --items 20 --backend cpu --route device
 expect_trace queens --n 5 --backend cpu --route flat
 
 refuses_bad_launch_options queens
-expect 2 'problem is required' --backend cpu
+expect 2 'problem is required: knapsack, flow-shop or queens' --backend cpu
+expect 2 'problem is required: knapsack, flow-shop or queens'
 expect 2 "problem 'chess' is none of knapsack, flow-shop, queens" chess
 expect 2 '--n is no option of knapsack' knapsack --n 5
 expect 2 '--seed is no option of queens' queens --seed 5
