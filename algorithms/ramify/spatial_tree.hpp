@@ -23,8 +23,13 @@
 ///           memory is copied to the device and back; device and managed memory is used in place.
 ///           Results must not overlap the queries or one another. The tree has its own copy of the
 ///           points; the caller's points are read only by the constructor.
-/// Waits     each call returns when its result is complete. Several threads may call const members
-///           of an index at the same time.
+/// Waits     each call returns when its result is complete, except functions whose names end in
+///           _async: work that enters the stream after such a call sees the result, and get() of
+///           the run waits. On the CUDA backend their arrays must be in device, managed or pinned
+///           memory. Arrays and index must exist until get() has returned. Several threads may call
+///           const members of an index at the same time.
+/// Capture   a graph can capture the _async functions. Arrays, index and run must exist as long as
+///           the graph may be launched. If no memory is handed in, the run has memory of its own.
 /// Errors    std::invalid_argument for a bad argument, and for a NaN or an infinity (the message
 ///           names the point); unavailable for a backend or a route that this machine or this build
 ///           cannot run. All of these are thrown before any result is written. cuda_error,
@@ -39,6 +44,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <ramify/runtime/async_run.hpp>
 #include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/error.hpp>
 #include <ramify/spatial_tree/config.hpp>
@@ -99,6 +105,20 @@ class spatial_backend {
                                            std::span<std::uint32_t> ids, std::span<Real> distances2,
                                            const spatial_query_options& options,
                                            const environment& env) const = 0;
+  virtual async_run<run_report> radius_count_async(std::span<const point> queries, Real radius,
+                                                   std::span<std::uint32_t> counts,
+                                                   const spatial_query_options& options,
+                                                   const environment& env) const = 0;
+  virtual async_run<run_report> nearest_async(std::span<const point> queries, std::size_t k,
+                                              std::span<std::uint32_t> ids,
+                                              std::span<Real> distances2,
+                                              const spatial_query_options& options,
+                                              const environment& env) const = 0;
+  virtual async_run<run_report> all_nearest_neighbors_async(std::size_t k, bool exclude_self,
+                                                            std::span<std::uint32_t> ids,
+                                                            std::span<Real> distances2,
+                                                            const spatial_query_options& options,
+                                                            const environment& env) const = 0;
   virtual spatial_cluster_report find_clusters(Real radius, std::span<std::uint32_t> labels,
                                                std::uint32_t min_points,
                                                const spatial_query_options& options,
@@ -220,6 +240,29 @@ class spatial_index {
   run_report all_nearest_neighbors(std::size_t k, bool exclude_self, std::span<std::uint32_t> ids,
                                    std::span<Real> distances2, const environment& env = {}) const {
     return all_nearest_neighbors(k, exclude_self, ids, distances2, spatial_query_options{}, env);
+  }
+
+  /// Starts radius_count(), and does not wait. \throws as radius_count()
+  async_run<run_report> radius_count_async(std::span<const point> queries, Real radius,
+                                           std::span<std::uint32_t> counts,
+                                           const spatial_query_options& options,
+                                           const environment& env = {}) const {
+    return backend_->radius_count_async(queries, radius, counts, options, env);
+  }
+  /// Starts nearest(), and does not wait. \throws as nearest()
+  async_run<run_report> nearest_async(std::span<const point> queries, std::size_t k,
+                                      std::span<std::uint32_t> ids, std::span<Real> distances2,
+                                      const spatial_query_options& options,
+                                      const environment& env = {}) const {
+    return backend_->nearest_async(queries, k, ids, distances2, options, env);
+  }
+  /// Starts all_nearest_neighbors(), and does not wait. \throws as all_nearest_neighbors()
+  async_run<run_report> all_nearest_neighbors_async(std::size_t k, bool exclude_self,
+                                                    std::span<std::uint32_t> ids,
+                                                    std::span<Real> distances2,
+                                                    const spatial_query_options& options,
+                                                    const environment& env = {}) const {
+    return backend_->all_nearest_neighbors_async(k, exclude_self, ids, distances2, options, env);
   }
 
   /// Finds the clusters of the points of the index: friends of friends, or DBSCAN clusters.

@@ -46,6 +46,7 @@ def test_all_families_accept_strict_arrays():
             ramify.segmented_sort(to(keys), to(offsets)),
             *tree.query(to(points), 2),
             tree.ball_count(to(points), 0.9),
+            *tree.query_async(to(points), 2).result,
             tree.clusters(0.1),
             *ramify.gravity(to(points), to(numbers))[:2],
             ramify.find_collisions(to(points), to(numbers * 0.1)),
@@ -231,6 +232,52 @@ def test_neighbors_on_a_gpu(library):
     numpy.testing.assert_array_equal(library.on_host(found.indices), expected.indices)
     with pytest.raises(ValueError, match="queries: the array is not where the points"):
         tree.query(points[:3])
+
+
+def test_a_graph_finds_neighbors_of_other_queries(library):
+    rng = numpy.random.default_rng(7)
+    points = rng.random((20_000, 3)).astype("float32")
+    on_host, tree = ramify.SpatialTree(points), ramify.SpatialTree(library.on_gpu(points))
+    queries = library.on_gpu(numpy.zeros((3000, 3), "float32"))
+    tree.query(queries, 4)
+
+    def call():
+        return tree.query_async(queries, 4), tree.ball_count_async(queries, 0.1)
+
+    (nearest, counts), launch = library.capture(call)
+    own, launch_own = library.capture(lambda: tree.neighbors_async(3))
+    for _ in range(3):
+        values = rng.random((3000, 3)).astype("float32")
+        queries[...] = library.on_gpu(values)
+        library.synchronize()
+        launch()
+        expected = on_host.query(values, 4)
+        numpy.testing.assert_array_equal(
+            library.on_host(nearest.result.indices), expected.indices
+        )
+        numpy.testing.assert_array_equal(
+            library.on_host(counts.result), on_host.ball_count(values, 0.1)
+        )
+        assert nearest.get().backend == counts.get().backend == "cuda"
+    launch_own()
+    numpy.testing.assert_array_equal(
+        library.on_host(own.result.indices), on_host.neighbors(3).indices
+    )
+
+
+def test_started_queries_follow_the_current_stream(library):
+    points = numpy.random.default_rng(8).random((50_000, 2)).astype("float32")
+    on_gpu = library.on_gpu(points)
+    tree = ramify.SpatialTree(on_gpu)
+    expected = ramify.SpatialTree(points).query(points, 2)
+    tree.query(on_gpu, 2)
+    with library.stream():
+        queries = on_gpu * 0
+        library.fill_slowly(queries, on_gpu)
+        run = tree.query_async(queries, 2)
+        assert library.is_busy()
+        found = library.on_host(run.result.indices)
+    numpy.testing.assert_array_equal(found, expected.indices)
 
 
 def test_bodies_and_images_on_a_gpu(library):

@@ -40,6 +40,39 @@ def test_neighbors_without_and_with_self():
     numpy.testing.assert_array_equal(tree.neighbors(3).indices, expected[:, 1:])
 
 
+def test_started_queries():
+    points, queries = cloud(2000, 3, "float32"), cloud(300, 3, "float32", 2)
+    tree, oracle = ramify.SpatialTree(points), spatial.cKDTree(points)
+    run = tree.query_async(queries, 5)
+    expected, expected_ids = oracle.query(queries, 5)
+    numpy.testing.assert_allclose(run.result.distances, expected, rtol=1e-5)
+    numpy.testing.assert_array_equal(run.result.indices, expected_ids)
+    assert run.get().backend == "cpu" and "requested" in run.get()["backend"]
+    _, expected_ids = oracle.query(points, 4)
+    runs = [tree.neighbors_async(4, exclude_self=False), tree.neighbors_async(3)]
+    counts = tree.ball_count_async(queries, 0.1)
+    del tree
+    numpy.testing.assert_array_equal(runs[0].result.indices, expected_ids)
+    numpy.testing.assert_array_equal(runs[1].result.indices, expected_ids[:, 1:])
+    numpy.testing.assert_array_equal(
+        counts.result, oracle.query_ball_point(queries, 0.1, return_length=True)
+    )
+    assert counts.get().number("grids launched by the host") >= 1
+
+
+def test_started_queries_with_bad_arguments():
+    tree = ramify.SpatialTree(cloud(10, 2, "float64"))
+    with pytest.raises(ValueError, match="radius"):
+        tree.ball_count_async(cloud(2, 2, "float64"), -1.0)
+    with pytest.raises(ValueError, match="queries: 3 coordinates"):
+        tree.query_async(cloud(2, 3, "float64"))
+    with pytest.raises(ValueError, match="period"):
+        tree.neighbors_async(1, period=[1.0, -1.0])
+    run = tree.query_async(numpy.array([[0.5, numpy.nan]]))
+    with pytest.raises(ValueError, match=r"queries\[0\]"):
+        run.get()
+
+
 def test_fewer_points_than_neighbors():
     found = ramify.SpatialTree(cloud(2, 3, "float32")).query(cloud(1, 3, "float32", 3), 4)
     assert found.indices[0, 2:].tolist() == [-1, -1]

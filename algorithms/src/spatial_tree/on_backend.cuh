@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "facade/device_arrays.cuh"
+#include "facade/start_call.cuh"
 #include "spatial_tree/as_points.cuh"
 #include "spatial_tree/instances.hpp"
 #include "spatial_tree/on_backend.hpp"
@@ -118,6 +119,40 @@ class spatial_here : public facade::spatial_backend<Real, dim> {
                 });
   }
 
+  async_run<run_report> radius_count_async(std::span<const host_point> queries, Real radius,
+                                           std::span<std::uint32_t> counts,
+                                           const spatial_query_options& options,
+                                           const environment& env) const override {
+    check_size("counts", counts.size(), queries.size(), 1);
+    return started("radius_count", queries.size(), options, env, [&](const environment& here) {
+      return ramify::radius_count_async(tree_.view(), as_points(queries).data(), queries.size(),
+                                        radius, counts.data(), options, here);
+    });
+  }
+
+  async_run<run_report> nearest_async(std::span<const host_point> queries, std::size_t k,
+                                      std::span<std::uint32_t> ids, std::span<Real> distances2,
+                                      const spatial_query_options& options,
+                                      const environment& env) const override {
+    check_rows(queries.size(), k, ids, distances2);
+    return started("nearest", queries.size(), options, env, [&](const environment& here) {
+      return ramify::nearest_async(tree_.view(), as_points(queries).data(), queries.size(), k,
+                                   ids.data(), distances2.data(), options, here);
+    });
+  }
+
+  async_run<run_report> all_nearest_neighbors_async(std::size_t k, bool exclude_self,
+                                                    std::span<std::uint32_t> ids,
+                                                    std::span<Real> distances2,
+                                                    const spatial_query_options& options,
+                                                    const environment& env) const override {
+    check_rows(this->report.points, k, ids, distances2);
+    return started("all_nearest_neighbors", 0, options, env, [&](const environment& here) {
+      return ramify::all_nearest_neighbors_async(tree_.view(), k, exclude_self, ids.data(),
+                                                 distances2.data(), options, here);
+    });
+  }
+
   spatial_cluster_report find_clusters(Real radius, std::span<std::uint32_t> labels,
                                        std::uint32_t min_points,
                                        const spatial_query_options& options,
@@ -164,12 +199,29 @@ class spatial_here : public facade::spatial_backend<Real, dim> {
   }
 
  private:
+  static void check_rows(std::size_t n, std::size_t k, std::span<std::uint32_t> ids,
+                         std::span<Real> distances2) {
+    check_size("ids", ids.size(), n, k);
+    check_size("distances2", distances2.size(), n, k);
+  }
+
+  /// Starts a call with n queries: start(environment).
+  template <class Start>
+  async_run<run_report> started(const char* name, std::size_t n,
+                                const spatial_query_options& options, const environment& env,
+                                const Start& start) const {
+    return std::make_unique<facade::facade_run<run_report>>(
+        name,
+        start_call<run_report>(
+            env, [&] { return spatial_query_scratch_bytes<Real, dim>(n, options); }, start),
+        this->report.backend_reason);
+  }
+
   /// Runs `query`, which writes a row of k neighbors for each of n queries, and copies the rows.
   template <class Query>
   run_report rows(std::size_t n, std::size_t k, std::span<std::uint32_t> ids,
                   std::span<Real> distances2, const environment& env, Query query) const {
-    check_size("ids", ids.size(), n, k);
-    check_size("distances2", distances2.size(), n, k);
+    check_rows(n, k, ids, distances2);
     facade_call call(env);
     const on_device to_ids(ids, array_role::output, call, "ids");
     const on_device to_distances(distances2, array_role::output, call, "distances2");

@@ -11,6 +11,7 @@ from ._arrays import Arrays, check, contiguous, dtype_of
 from ._environment import Environment
 from ._memory import check_result, free_bytes
 from ._report import Report
+from ._run import AsyncRun
 
 _COORDINATES = ("float32", "float64")
 
@@ -91,12 +92,19 @@ class SpatialTree:
         Raises TypeError for another type of an argument, ValueError if k is less than 1 or for bad
         queries, MemoryError if the result does not fit into the free memory of the host.
         """
-        arrays, queries = self._like_points("queries", queries)
-        found = self._rows(arrays, queries.shape[0], k)
-        self._tree.nearest(
-            queries, found.indices.shape[1], *found, self._period(period), arrays.environment(env)
-        )
+        found, arguments = self._query(queries, k, period, env)
+        self._tree.nearest(*arguments)
         return found
+
+    def query_async(
+        self, queries: Any, k: int = 1, *, period: Any = None, env: Environment | None = None
+    ) -> AsyncRun:
+        """Start query(), without waiting for the GPU. ``result`` of the run is the Neighbors.
+
+        Do not call refit() before get(), except in the same stream. Raises the errors of query().
+        """
+        found, arguments = self._query(queries, k, period, env)
+        return AsyncRun(self._tree.nearest_async(*arguments), found, self, arguments)
 
     def neighbors(
         self,
@@ -112,17 +120,24 @@ class SpatialTree:
 
         Raises the errors of query().
         """
-        arrays = self._arrays
-        exclude_self = flag("exclude_self", exclude_self)
-        found = self._rows(arrays, self._n, k)
-        self._tree.neighbors(
-            found.indices.shape[1],
-            exclude_self,
-            *found,
-            self._period(period),
-            arrays.environment(env),
-        )
+        found, arguments = self._neighbors(k, exclude_self, period, env)
+        self._tree.neighbors(*arguments)
         return found
+
+    def neighbors_async(
+        self,
+        k: int,
+        *,
+        exclude_self: bool = True,
+        period: Any = None,
+        env: Environment | None = None,
+    ) -> AsyncRun:
+        """Start neighbors(), without waiting for the GPU. ``result`` of the run is the Neighbors.
+
+        What query_async() states about refit() holds here, too. Raises the errors of query().
+        """
+        found, arguments = self._neighbors(k, exclude_self, period, env)
+        return AsyncRun(self._tree.neighbors_async(*arguments), found, self, arguments)
 
     def ball_count(
         self, queries: Any, radius: float, *, period: Any = None, env: Environment | None = None
@@ -132,12 +147,19 @@ class SpatialTree:
         Raises TypeError for another type of an argument, ValueError for a radius that is negative
         or NaN, or for bad queries.
         """
-        arrays, queries = self._like_points("queries", queries)
-        counts = arrays.empty((queries.shape[0],), "int32")
-        self._tree.ball_count(
-            queries, real("radius", radius), counts, self._period(period), arrays.environment(env)
-        )
+        counts, arguments = self._ball_count(queries, radius, period, env)
+        self._tree.ball_count(*arguments)
         return counts
+
+    def ball_count_async(
+        self, queries: Any, radius: float, *, period: Any = None, env: Environment | None = None
+    ) -> AsyncRun:
+        """Start ball_count(), without waiting for the GPU. ``result`` of the run is the counts.
+
+        What query_async() states about refit() holds here, too. Raises the errors of ball_count().
+        """
+        counts, arguments = self._ball_count(queries, radius, period, env)
+        return AsyncRun(self._tree.ball_count_async(*arguments), counts, self, arguments)
 
     def ball_list(
         self,
@@ -192,6 +214,33 @@ class SpatialTree:
             self._arrays.environment(env),
         )
         return labels
+
+    def _query(
+        self, queries: Any, k: int, period: Any, env: Environment | None
+    ) -> tuple[Neighbors, tuple[Any, ...]]:
+        """Return the result of query(), without values, and the arguments of the tree's method."""
+        arrays, queries = self._like_points("queries", queries)
+        found = self._rows(arrays, queries.shape[0], k)
+        k = found.indices.shape[1]
+        return found, (queries, k, *found, self._period(period), arrays.environment(env))
+
+    def _neighbors(
+        self, k: int, exclude_self: bool, period: Any, env: Environment | None
+    ) -> tuple[Neighbors, tuple[Any, ...]]:
+        """As _query(), for neighbors()."""
+        exclude_self = flag("exclude_self", exclude_self)
+        found = self._rows(self._arrays, self._n, k)
+        made = self._arrays.environment(env)
+        return found, (found.indices.shape[1], exclude_self, *found, self._period(period), made)
+
+    def _ball_count(
+        self, queries: Any, radius: float, period: Any, env: Environment | None
+    ) -> tuple[Any, tuple[Any, ...]]:
+        """As _query(), for ball_count()."""
+        arrays, queries = self._like_points("queries", queries)
+        counts = arrays.empty((queries.shape[0],), "int32")
+        radius, period = real("radius", radius), self._period(period)
+        return counts, (queries, radius, counts, period, arrays.environment(env))
 
     def _rows(self, arrays: Arrays, rows: int, k: int) -> Neighbors:
         """Return arrays for k neighbors of each of so many queries."""

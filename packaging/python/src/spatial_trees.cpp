@@ -81,6 +81,32 @@ class spatial_tree {
     });
   }
 
+  started_run nearest_async(const input& queries, std::size_t k, const output& ids,
+                            const output& distances, const std::array<double, 3>& period,
+                            const environment& env) const {
+    return start([&]<class Real, int dim>(const spatial_index<Real, dim>& index) {
+      return index.nearest_async(points_of<Real, dim>(queries), k, indices(ids),
+                                 elements<Real>(distances), options_of(period), env);
+    });
+  }
+
+  started_run neighbors_async(std::size_t k, bool exclude_self, const output& ids,
+                              const output& distances, const std::array<double, 3>& period,
+                              const environment& env) const {
+    return start([&]<class Real, int dim>(const spatial_index<Real, dim>& index) {
+      return index.all_nearest_neighbors_async(k, exclude_self, indices(ids),
+                                               elements<Real>(distances), options_of(period), env);
+    });
+  }
+
+  started_run ball_count_async(const input& queries, double radius, const output& counts,
+                               const std::array<double, 3>& period, const environment& env) const {
+    return start([&]<class Real, int dim>(const spatial_index<Real, dim>& index) {
+      return index.radius_count_async(points_of<Real, dim>(queries), static_cast<Real>(radius),
+                                      indices(counts), options_of(period), env);
+    });
+  }
+
   /// \throws nb::python_error, a MemoryError, if there are more than `max_ids` ids
   nb::tuple ball_list(const input& queries, double radius, const std::array<double, 3>& period,
                       std::size_t max_ids, const environment& env) const {
@@ -127,6 +153,14 @@ class spatial_tree {
                       index_);
   }
 
+  /// Calls `run` with the index; it returns an async_run.
+  template <class Run>
+  started_run start(Run run) const {
+    return std::visit(
+        [&](const auto& index) { return without_lock([&] { return started_run(run(*index)); }); },
+        index_);
+  }
+
   std::variant<index_ptr<float, 2>, index_ptr<float, 3>, index_ptr<double, 2>, index_ptr<double, 3>>
       index_;
 };
@@ -135,21 +169,33 @@ class spatial_tree {
 
 void add_spatial_trees(nb::module_& module) {
   const auto written = [](const char* name) { return nb::arg(name).noconvert(); };
-  nb::class_<spatial_tree>(module, "SpatialTree")
-      .def(nb::init<const input&, unsigned, const environment&>(), nb::arg("points").noconvert(),
+  nb::class_<spatial_tree> tree(module, "SpatialTree");
+  tree.def(nb::init<const input&, unsigned, const environment&>(), nb::arg("points").noconvert(),
            nb::arg("leaf_size"), nb::arg("env"), nb::keep_alive<1, 4>())
       .def("refit", &spatial_tree::refit, written("positions"), nb::arg("env"))
       .def("report", &spatial_tree::report)
-      .def("nearest", &spatial_tree::nearest, written("queries"), nb::arg("k"), written("ids"),
-           written("distances"), nb::arg("period"), nb::arg("env"))
-      .def("neighbors", &spatial_tree::neighbors, nb::arg("k"), nb::arg("exclude_self"),
-           written("ids"), written("distances"), nb::arg("period"), nb::arg("env"))
-      .def("ball_count", &spatial_tree::ball_count, written("queries"), nb::arg("radius"),
-           written("counts"), nb::arg("period"), nb::arg("env"))
       .def("ball_list", &spatial_tree::ball_list, written("queries"), nb::arg("radius"),
            nb::arg("period"), nb::arg("max_ids"), nb::arg("env"))
       .def("clusters", &spatial_tree::clusters, nb::arg("radius"), nb::arg("min_points"),
            written("labels"), nb::arg("period"), nb::arg("env"));
+  const auto define_nearest = [&](const char* name, auto method) {
+    tree.def(name, method, written("queries"), nb::arg("k"), written("ids"), written("distances"),
+             nb::arg("period"), nb::arg("env"));
+  };
+  define_nearest("nearest", &spatial_tree::nearest);
+  define_nearest("nearest_async", &spatial_tree::nearest_async);
+  const auto define_neighbors = [&](const char* name, auto method) {
+    tree.def(name, method, nb::arg("k"), nb::arg("exclude_self"), written("ids"),
+             written("distances"), nb::arg("period"), nb::arg("env"));
+  };
+  define_neighbors("neighbors", &spatial_tree::neighbors);
+  define_neighbors("neighbors_async", &spatial_tree::neighbors_async);
+  const auto define_ball_count = [&](const char* name, auto method) {
+    tree.def(name, method, written("queries"), nb::arg("radius"), written("counts"),
+             nb::arg("period"), nb::arg("env"));
+  };
+  define_ball_count("ball_count", &spatial_tree::ball_count);
+  define_ball_count("ball_count_async", &spatial_tree::ball_count_async);
 }
 
 }  // namespace ramify::python
