@@ -317,19 +317,20 @@ BOOST_AUTO_TEST_CASE(another_host_thread_copies_and_frees_during_a_run) {
     auto freed = std::make_optional<device_buffer<int>>(1000, nullptr);
     unsigned flag = 0;
     int read_back = 0;
+    std::array<cudaError_t, 3> errors{};
     std::jthread other([&] {
       const int value = 42;
-      BOOST_CHECK(cudaMemcpy(copied.data(), &value, sizeof value, cudaMemcpyDefault) ==
-                  cudaSuccess);
-      BOOST_CHECK(cudaMemsetAsync(set.data(), 1, sizeof value, nullptr) == cudaSuccess);
-      BOOST_CHECK(cudaMemcpyAsync(&read_back, set.data(), sizeof value, cudaMemcpyDefault,
-                                  nullptr) == cudaSuccess);
+      errors[0] = cudaMemcpy(copied.data(), &value, sizeof value, cudaMemcpyDefault);
+      errors[1] = cudaMemsetAsync(set.data(), 1, sizeof value, nullptr);
+      errors[2] = cudaMemcpyAsync(&read_back, set.data(), sizeof value, cudaMemcpyDefault, nullptr);
       freed.reset();
       std::atomic_ref<unsigned>(flag).store(1);
     });
-    BOOST_REQUIRE(bool(
-        launch(weak_kernels::wait_for_host, {4, 1}, nullptr, &flag, copied.data(), seen.data())));
+    const bool launched = bool(
+        launch(weak_kernels::wait_for_host, {4, 1}, nullptr, &flag, copied.data(), seen.data()));
     other.join();
+    BOOST_REQUIRE(launched);
+    for (const cudaError_t error : errors) BOOST_TEST(error == cudaSuccess);
     BOOST_TEST(*seen.data() == 4);
     BOOST_TEST(*copied.data() == 42);
     BOOST_TEST(*set.data() == 0x01010101);
