@@ -103,6 +103,8 @@ show_next() {
 # Prepares the executor and the precompiled header, which is made again if a header has changed.
 prepare() {
   compiler=${CXX:-g++}
+  # The packages that Ramify requires include a compiler.
+  [ -n "${CXX-}" ] || command -v g++ >/dev/null || "$root/cmake/install_packages.sh" >&2 || true
   command -v "$compiler" >/dev/null ||
     die 1 "there is no compiler '$compiler'; install g++, or set CXX"
   find_executor
