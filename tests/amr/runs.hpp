@@ -173,7 +173,7 @@ void without_slots(const std::function<void()>& run);
 #if RAMIFY_ON_CUDA
 /// The same runs on the CPU executor, compiled by the C++ compiler.
 namespace RAMIFY_VERSIONED(on_cpu) {
-[[nodiscard]] std::unique_ptr<any_run> start_run(const setting& s);
+  [[nodiscard]] std::unique_ptr<any_run> start_run(const setting& s);
 }
 #endif
 

@@ -174,8 +174,8 @@ void call(quadrature_estimate* no_estimates, const unsigned* no_roots, const flo
   query(tree, pairs, without_state{});  // has begin(), operator()(State&, const spatial_match<Real>
   query(tree, pairs, says_yes{});       // must return nothing or a query_control
   query(tree, pairs, no_state_to_keep{});  // must name the type that it returns
-  query(tree, pairs, with_text{});      // query: the callback must be trivially copyable
-  query(tree, 5, ignores{});            // must be one of the predicates of predicates.cuh
+  query(tree, pairs, with_text{});         // query: the callback must be trivially copyable
+  query(tree, 5, ignores{});               // must be one of the predicates of predicates.cuh
   query(tree, in_boxes<double, 3>(nullptr, 0), ignores{});  // must have the type of coordinates
   const graph_view graph;
   graph_rounds(graph, nothing{});        // the algorithm needs the types state and step

@@ -132,7 +132,7 @@ BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch) {
     return !ahead || report.spilled_tasks > 0;
   });
   // Negative control: the failures did interrupt the sort and the recursion.
-  BOOST_TEST(interrupted >= 10u);
+  BOOST_TEST(interrupted >= 3u);
   // In memory of the pool.
   static_cast<void>(tests::count_interrupted(
       20, executor, [&](std::uint64_t) { return expect_async(points, build, by_get, false); }, 2));

@@ -125,8 +125,11 @@ class node_stages {
                  input.options.leaf_size,
                  scratch.block_points,
                  levels_of_tasks(input.n, dim, scratch.block_points)},
+        // One grid for each level. With one for each task, 10^7 points took 3.3 instead of 2.5 ms
+        // on an H100, because kernels start only some 4 million grids a second.
         recursion_(scratch.lists, scratch.max_tasks, control_, context::threads, 0,
-                   input.options.streams, context_, {}, choices.loop) {}
+                   input.options.streams, context_, {.grain = granularity::per_grid},
+                   choices.loop) {}
   node_stages(const node_stages&) = delete;
   node_stages& operator=(const node_stages&) = delete;
 

@@ -77,9 +77,10 @@ template <class Real, class Callback>
 struct callback_call
     : std::invoke_result<const Callback&, query_state_of<Callback>&, const spatial_match<Real>&> {};
 template <class Real, class Callback>
-requires std::is_same_v<query_state_of<Callback>, no_state> && (!is_device_lambda<Callback>)
-struct callback_call<Real, Callback>
-    : std::invoke_result<const Callback&, const spatial_match<Real>&> {};
+requires std::is_same_v<query_state_of<Callback>, no_state> &&
+    (!is_device_lambda<Callback>)struct callback_call<Real, Callback>
+    : std::invoke_result<const Callback&, const spatial_match<Real>&> {
+};
 template <class Real, class Callback>
 requires is_device_lambda<Callback>
 struct callback_call<Real, Callback> {
