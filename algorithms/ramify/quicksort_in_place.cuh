@@ -37,7 +37,7 @@ template <class Key, class Value, class Compare>
 quicksort_report sort_in_place(const key_value_arrays<Key, Value>& data, std::size_t n,
                                Compare compare, const environment& env) {
   check_size(n);
-  const run_setup setup("quicksort_in_place", by_get(env));
+  run_setup setup("quicksort_in_place", by_get(env));
   if (setup.captured) {
     throw unavailable(
         "quicksort_in_place: a graph cannot capture it, because the host reads sizes");

@@ -5,13 +5,14 @@
 /// The host side of quicksort_in_place().
 ///
 /// An array whose second copy does not fit in the scratch memory is partitioned in place: a level.
-/// So are its buckets, until they fit. Then quicksort() sorts them, several at the same time, each
-/// in a share of the scratch memory. A bucket of equal keys is not sorted.
+/// So are its buckets, until they fit. Then they are sorted in batches (in_place_batch.cuh), with
+/// as many adjacent ones as fit in a share of the scratch memory. A bucket of equal keys is not
+/// sorted.
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
-#include <optional>
+#include <list>
+#include <ramify/quicksort/in_place_batch.cuh>
 #include <ramify/quicksort/in_place_permutation.cuh>
 #include <ramify/quicksort/in_place_plan.cuh>
 #include <ramify/runtime/buffer.cuh>
@@ -72,20 +73,25 @@ class in_place_sort {
   using tuning = typename memory::tuning;
   using order = typename memory::order;
   using level_type = in_place_level<Key, Value, order>;
+  using sorter = in_place_batch_sorter<Key, Value, Compare>;
 
  public:
-  in_place_sort(const run_setup& setup, const in_place_plan& plan, const arrays& data,
-                Compare compare)
+  /// Chooses the route of the batches.
+  in_place_sort(run_setup& setup, const in_place_plan& plan, const arrays& data, Compare compare)
       : setup_(setup),
         plan_(plan),
         data_(data),
         compare_(compare),
-        scratch_(setup.given, plan.bytes, setup.stream, setup.algorithm) {}
+        scratch_(setup.given, plan.bytes, setup.stream, setup.algorithm) {
+    setup.prefer_host("too few levels for a graph to pay");
+    setup.choose_route(sample_sort_level_grids,
+                       route_choice{route::flat, "the host launches all grids of a batch"});
+  }
 
   /// Sorts n elements, and waits. Call it once.
   quicksort_report run(std::size_t n) {
-    if (n <= plan_.part) {
-      add(start(range{0, n}, setup_.stream, {scratch_.data(), plan_.bytes}).get());
+    if (n <= plan_.batch) {
+      add(sort(data_, n).get());
     } else {
       partition({0, n}, 0);
       sort_parts();
@@ -111,35 +117,28 @@ class in_place_sort {
     return {data_.keys + i, nullptr};
   }
 
-  /// Returns whether a part of n elements can be sorted in its share of the scratch memory. A part
-  /// with fewer elements than another one may need more memory.
-  [[nodiscard]] bool fits(std::size_t n) const {
-    return n <= plan_.part && bytes_of_part<Key, Value, Compare>(n) <= plan_.share();
-  }
-
-  /// Adds a range to the parts. A part is a range of adjacent buckets.
+  /// Adds a range to the parts. Adjacent short ranges are one part, so that a batch has few.
   void add_part_of_array(const range& r) {
     if (r.size() < 2) return;
-    if (!parts_.empty() && parts_.back().end == r.begin && fits(r.end - parts_.back().begin)) {
+    const bool follows = !parts_.empty() && parts_.back().end == r.begin;
+    if (follows && r.end - parts_.back().begin <= plan_.batch / (few_segments::max / 2)) {
       parts_.back().end = r.end;
     } else {
       parts_.push_back(r);
     }
   }
 
-  /// Partitions a range until its buckets can be sorted as parts. Join: the host waits for each
-  /// level, because the sizes of the buckets decide what follows.
+  /// Partitions a range until its buckets fit in a batch. Join: the host waits for each level,
+  /// because the sizes of the buckets decide what follows.
   void partition(const range& r, unsigned depth) {
     if (depth == max_levels) {
-      for (std::size_t begin = r.begin; begin < r.end;) {
-        std::size_t size = std::min(plan_.part, r.end - begin);
-        while (size > 1 && !fits(size)) size = (size + 1) / 2;
-        add_part_of_array({begin, begin + size});
-        begin += size;
+      for (std::size_t begin = r.begin; begin < r.end; begin += plan_.batch) {
+        add_part_of_array({begin, std::min(begin + plan_.batch, r.end)});
       }
       return;
     }
     const auto state = run_level(r);
+    if (state.order != unordered) return;
     std::size_t begin = r.begin;
     const unsigned buckets =
         (state.tree.equality != 0 ? 2u : 1u) * ((1u << state.tree.levels) - 1) + 1;
@@ -148,7 +147,7 @@ class in_place_sort {
       begin = bucket.end;
       const bool keys_are_equal = state.tree.equality != 0 && b % 2 == 1;
       if (keys_are_equal || bucket.size() < 2) continue;
-      if (fits(bucket.size())) {
+      if (bucket.size() <= plan_.batch) {
         add_part_of_array(bucket);
       } else {
         partition(bucket, depth + 1);
@@ -156,16 +155,16 @@ class in_place_sort {
     }
   }
 
-  /// Moves the elements of a range to their buckets. Waits until their sizes are there; the last
-  /// grids may still run.
+  /// Moves the elements of a range to their buckets, unless they are in order or in the opposite
+  /// order. Waits until the sizes of the buckets are there; the last grids may still run.
   typename level_type::state_type run_level(const range& r) {
     const phase_range phase("quicksort: partition in place");
     memory_layout layout(scratch_.data());
     memory of_level(layout, r.size());
     level_type level{of_level.arrays, order{compare_}};
     level.data = at(r.begin);
-    // Half a part for each bucket, so that few buckets are longer than a part.
-    const std::size_t wanted = r.size() / std::max<std::size_t>(plan_.part / 2, 1) + 1;
+    // Half a batch for each bucket, so that few buckets are longer than a batch.
+    const std::size_t wanted = r.size() / std::max<std::size_t>(plan_.batch / 2, 1) + 1;
     level.buckets =
         static_cast<unsigned>(std::min<std::size_t>(std::bit_ceil(wanted), tuning::max_buckets));
     const auto sampled = static_cast<unsigned>(
@@ -174,34 +173,34 @@ class in_place_sort {
     in_place_grids grids{setup_.stream};
     grids.over(in_place_sample<level_type>, sampled, level, of_level.sample, sampled);
     add(ramify::quicksort_async(of_level.sample, sampled, compare_,
-                                environment_of(setup_.stream, of_level.scratch))
+                                setup_.of_part(of_level.scratch))
             .get());
     grids.over(in_place_begin<level_type>, level.output_slots(), level,
                static_cast<const Key*>(of_level.sample), sampled);
     grids.blocks(in_place_count<level_type>, tuning::threads, 0, level.tiles(), level);
-    grids.blocks(in_place_bounds<level_type>, tuning::threads, 0, 1, level);
-    constexpr std::size_t bytes = distribute_shared<level_type>::bytes();
-    set_max_dynamic_shared(in_place_distribute<level_type>, bytes);
-    grids.blocks(in_place_distribute<level_type>, tuning::threads, bytes, level.tiles(), level);
-    const auto state = move_slots(grids, level, memory::reach);
+    const unsigned found = read_back(&level.state->order, setup_.stream, "reading the order");
+    typename level_type::state_type state{};
+    state.order = found;
+    if (found == unordered) {
+      grids.blocks(in_place_bounds<level_type>, tuning::threads, 0, 1, level);
+      constexpr std::size_t bytes = distribute_shared<level_type>::bytes();
+      set_max_dynamic_shared(in_place_distribute<level_type>, bytes);
+      grids.blocks(in_place_distribute<level_type>, tuning::threads, bytes, level.tiles(), level);
+      state = move_slots(grids, level, memory::reach);
+    } else if ((found & nondecreasing) == 0) {
+      grids.blocks(in_place_reverse<level_type>, tuning::threads, 0, level.tiles(), level);
+    }
     report_.host_grids += grids.launched;
     return state;
   }
 
-  [[nodiscard]] environment environment_of(cudaStream_t stream, const memory_ref& scratch) const {
-    environment env = setup_.of_part(scratch);
-    env.stream = stream;
-    return env;
-  }
-
-  [[nodiscard]] async_run<quicksort_report> start(const range& r, cudaStream_t stream,
-                                                  const memory_ref& scratch) const {
-    const arrays part = at(r.begin);
-    const environment env = environment_of(stream, scratch);
+  /// Starts quicksort() of the whole array.
+  [[nodiscard]] async_run<quicksort_report> sort(const arrays& data, std::size_t n) const {
+    const environment env = setup_.of_part({scratch_.data(), plan_.bytes});
     if constexpr (arrays::has_values) {
-      return quicksort_pairs_async(part.keys, part.values, r.size(), compare_, env);
+      return quicksort_pairs_async(data.keys, data.values, n, compare_, env);
     } else {
-      return quicksort_async(part.keys, r.size(), compare_, env);
+      return quicksort_async(data.keys, n, compare_, env);
     }
   }
 
@@ -217,30 +216,42 @@ class in_place_sort {
     report_.merge_sorted_segments += part.merge_sorted_segments;
   }
 
-  /// Sorts the parts. Several run at the same time, in streams of their own; a part waits for the
-  /// one that has its share of the scratch memory. On the device route, and with a trace, they run
-  /// one after another, because they share the launch slots and the trace. Waits for all.
+  /// Sorts the parts in batches. Several run at the same time. On the device route, and with a
+  /// trace, they run one after another, because they share the launch slots and the trace. Waits
+  /// for all.
   void sort_parts() {
     const phase_range phase("quicksort: sort parts");
-    const bool one_by_one = setup_.wanted == route::device || setup_.trace != nullptr;
-    const std::size_t sorts = one_by_one ? 1 : concurrent_sorts;
+    if (parts_.empty()) {
+      check(cudaStreamSynchronize(setup_.stream), "waiting for a sort in place");
+      return;
+    }
+    const bool one_by_one = setup_.choice.taken == route::device || setup_.trace != nullptr;
     host_event partitioned = host_event::without_time();
     partitioned.record(setup_.stream);
-    std::array<host_stream, concurrent_sorts> streams;
-    std::array<std::optional<async_run<quicksort_report>>, concurrent_sorts> runs;
-    for (const host_stream& stream : streams) partitioned.block(stream.get());
-    for (std::size_t i = 0; i < parts_.size() + sorts; ++i) {
-      auto& run = runs[i % sorts];
-      if (run) add(run->get());
-      run.reset();
-      if (i >= parts_.size()) continue;
-      const memory_ref scratch{static_cast<std::byte*>(scratch_.data()) + i % sorts * plan_.share(),
-                               plan_.share()};
-      run = start(parts_[i], streams[i % sorts].get(), scratch);
+    std::list<sorter> sorters;
+    for (std::size_t i = 0; i < (one_by_one ? 1 : concurrent_batches); ++i) {
+      sorters.emplace_back(setup_, static_cast<std::byte*>(scratch_.data()) + i * plan_.share(),
+                           plan_.batch, compare_, partitioned);
+    }
+    auto next = sorters.begin();
+    for (std::size_t i = 0; i < parts_.size();) {
+      const std::size_t begin = parts_[i].begin;
+      few_segments batch{};
+      for (; i < parts_.size() && parts_[i].end - begin <= plan_.batch &&
+             batch.count < few_segments::max;
+           ++i) {
+        batch.ranges[batch.count++] = {parts_[i].begin - begin, parts_[i].end - begin};
+      }
+      next->start(at(begin), batch);
+      if (++next == sorters.end()) next = sorters.begin();
+    }
+    for (sorter& each : sorters) {
+      each.finish();
+      add(each.report());
     }
   }
 
-  const run_setup& setup_;
+  run_setup& setup_;
   const in_place_plan plan_;
   const arrays data_;
   const Compare compare_;

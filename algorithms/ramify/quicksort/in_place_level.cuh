@@ -8,7 +8,8 @@
 /// The array is divided into slots of some thousand bytes. A few slots more are outside the array.
 ///
 ///   1. Sample      splitters are chosen from a sorted sample, as in sample_sort.
-///   2. Count       the number of elements of each bucket determines where it begins and ends.
+///   2. Count       the number of elements of each bucket determines where it begins and ends. An
+///                  array in order stays where it is, and one in the opposite order is reversed.
 ///   3. Distribute  a block reads a tile, a run of slots, into shared memory, so these slots become
 ///                  free, and writes each element to where its bucket continues. The slot of the
 ///                  output to which an element belongs may hold elements that no block has read.
@@ -32,6 +33,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <ramify/quicksort/sample_sort_count.cuh>
 #include <ramify/quicksort/sample_sort_scatter.cuh>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
@@ -62,7 +64,7 @@ struct in_place_tuning {
   static constexpr int threads = 16;
   static constexpr int max_buckets = std::min(16, of_sort::wide_root_limit);
   static constexpr int move_threads = 8;
-  static constexpr std::size_t least_memory = std::size_t{16} << 10;
+  static constexpr std::size_t least_memory = std::size_t{128} << 10;
 #endif
   /// Elements of a thread in a tile; a thread of a tile of large elements may have none.
   static constexpr int items = std::clamp(tile_bytes / (threads * staged_bytes), 1, 24);
@@ -82,6 +84,7 @@ struct in_place_tuning {
 template <int max_buckets>
 struct in_place_state {
   splitter_tree tree;
+  unsigned order;  ///< of the array, as far as it is known
   unsigned tiles_taken;
   unsigned slots_taken;
   unsigned starts;               ///< of chains, see in_place_permutation.cuh
@@ -175,6 +178,7 @@ __global__ void in_place_begin(Level level, const typename Level::key* sample, u
   for (unsigned t = first; t < level.tiles(); t += all) level.was_read[t] = 0;
   for (unsigned b = first; b < Level::tuning::max_buckets; b += all) level.state->counts[b] = 0;
   if (first == 0) {
+    level.state->order = nondecreasing | nonincreasing;
     level.state->tiles_taken = level.state->slots_taken = 0;
     level.state->starts = level.state->starts_taken = level.state->saved = 0;
   }

@@ -19,6 +19,7 @@ struct bucket_search_shared {
   static constexpr unsigned max = Level::tuning::max_buckets;
   uninitialized_array<typename Level::code, max> tree;
   unsigned counts[max];
+  unsigned order;  ///< of the keys that the block has read
 };
 
 /// Loads the keys of this thread of a tile with `count` keys, and finds their buckets. A missing
@@ -37,7 +38,7 @@ __device__ void load_tile(typename Level::key (&keys)[items], unsigned (&ids)[it
   find_buckets(ids, codes, tree, shape.levels, shape.equality != 0, level.compare);
 }
 
-/// Counts the elements of each bucket. Blocks share the tiles.
+/// Counts the elements of each bucket, and checks the order of the keys. Blocks share the tiles.
 template <class Level>
 __global__ void __launch_bounds__(Level::tuning::threads) in_place_count(Level level) {
   using tuning = typename Level::tuning;
@@ -50,12 +51,22 @@ __global__ void __launch_bounds__(Level::tuning::threads) in_place_count(Level l
                                    unsigned{tuning::max_buckets}, level.compare);
   for (unsigned b = threadIdx.x; b < shape.buckets(); b += threads) shared.counts[b] = 0;
   if (blockIdx.x == 0 && threadIdx.x == 0) level.state->tree = shape;
+  if (threadIdx.x == 0) shared.order = nondecreasing | nonincreasing;
   __syncthreads();
 
   // 2. Count in shared memory.
+  bool in_order = true;
   for (unsigned tile = blockIdx.x; tile < level.tiles(); tile += gridDim.x) {
     const position begin = position{tile} * tuning::tile;
     const auto count = static_cast<unsigned>(min(level.n - begin, position{tuning::tile}));
+    if (in_order) {  // the first key of the next tile is included
+      const auto checked = static_cast<unsigned>(min(level.n - begin, position{tuning::tile + 1}));
+      check_order<threads, tuning::items>(shared.order, level.data.keys + begin, checked,
+                                          level.compare);
+      __syncthreads();
+      in_order = shared.order != unordered;
+      __syncthreads();
+    }
     typename Level::key keys[tuning::items];
     unsigned ids[tuning::items];
     load_tile(keys, ids, level, begin, count, shared.tree.data(), shape);
@@ -68,8 +79,24 @@ __global__ void __launch_bounds__(Level::tuning::threads) in_place_count(Level l
   __syncthreads();
 
   // 3. Add to the counts of the level.
+  if (threadIdx.x == 0) atomicAnd(&level.state->order, shared.order);
   for (unsigned b = threadIdx.x; b < shape.buckets(); b += threads) {
     if (shared.counts[b] != 0) atomicAdd(&level.state->counts[b], position{shared.counts[b]});
+  }
+}
+
+/// Reverses the array. Each block swaps a range of its first half with the mirror image.
+template <class Level>
+__global__ void __launch_bounds__(Level::tuning::threads) in_place_reverse(Level level) {
+  constexpr unsigned threads = Level::tuning::threads;
+  const segment all{0, level.n};
+  const position half = level.n / 2;
+  const position each = half / gridDim.x + 1;
+  const position first = blockIdx.x * each + threadIdx.x;
+  const position end = min((blockIdx.x + 1) * each, half);
+  swap_with_mirror_images<threads>(level.data.keys, all, first, end);
+  if constexpr (Level::tuning::has_values) {
+    swap_with_mirror_images<threads>(level.data.values, all, first, end);
   }
 }
 
@@ -96,6 +123,9 @@ struct alignas(128) distribute_shared {
   unsigned begins[tuning::max_buckets];
   /// For each bucket, the output index of its first element.
   position places[tuning::max_buckets];
+  /// For each bucket, the slots that collect its first and its last element.
+  unsigned first_slots[tuning::max_buckets];
+  unsigned last_slots[tuning::max_buckets];
   typename block_scan<unsigned, tuning::threads>::TempStorage scan_storage;
   unsigned tile;  ///< the number of the tile
 
@@ -194,6 +224,13 @@ struct tile_distribution {
       });
       __threadfence();  // before the barrier, after which all threads write
     } while (__syncthreads_or(ready ? 0 : 1) != 0);
+    // Reads of shared memory take much less time than one read of `source` for each element.
+    for_each_bucket([&](unsigned b, unsigned here) {
+      shared.first_slots[b] = load_relaxed(level.source[shared.places[b] / tuning::slot]);
+      shared.last_slots[b] =
+          load_relaxed(level.source[(shared.places[b] + here - 1) / tuning::slot]);
+    });
+    __syncthreads();
   }
 
   /// Writes the elements to the slots. The writes are not complete when it returns.
@@ -204,13 +241,21 @@ struct tile_distribution {
       if (k >= count) continue;
       const unsigned id = shared.ids()[k];
       const position to = shared.places[id] + (k - shared.begins[id]);
-      const auto slot = level.slot(load_relaxed(level.source[to / tuning::slot]));
+      const auto slot = level.slot(collecting_slot(id, to / tuning::slot));
       slot.keys[to % tuning::slot] = shared.keys()[k];
       if constexpr (tuning::has_values) slot.values[to % tuning::slot] = shared.values()[k];
     }
   }
 
  private:
+  /// Returns the slot that collects slot `s` of the output, of which bucket `b` has some elements.
+  [[nodiscard]] __device__ unsigned collecting_slot(unsigned b, position s) const {
+    if (s == shared.places[b] / tuning::slot) return shared.first_slots[b];
+    if (s == (shared.places[b] + shared.search.counts[b] - 1) / tuning::slot) {
+      return shared.last_slots[b];
+    }
+    return load_relaxed(level.source[s]);
+  }
   /// Calls use(b, count) for each bucket of this thread that has elements of the tile.
   template <class Use>
   __device__ void for_each_bucket(const Use& use) const {

@@ -7,13 +7,15 @@
 #include <algorithm>
 #include <cstddef>
 #include <ramify/quicksort.cuh>
+#include <ramify/quicksort/in_place_batch.cuh>
 #include <ramify/quicksort/in_place_level.cuh>
 #include <ramify/runtime/buffer.cuh>
 
 namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
-/// The sorts that run at the same time. Each sorts too few elements to use the whole device.
-inline constexpr std::size_t concurrent_sorts = 3;
+/// The batches that are sorted at the same time: while one waits between two grids, or for its
+/// samples, another one uses the device.
+inline constexpr std::size_t concurrent_batches = 2;
 
 /// The scratch memory of a level for n elements, and of the sort of its sample.
 template <class Key, class Value, class Compare>
@@ -57,20 +59,14 @@ struct in_place_memory {
 /// How an array of n elements is sorted in place.
 struct in_place_plan {
   std::size_t bytes;  ///< of scratch memory
-  std::size_t part;   ///< elements that are sorted with a share of it
+  /// Elements that are sorted with a share of it: a batch. n: quicksort() sorts the array.
+  std::size_t batch;
 
-  /// Returns the bytes of the share of the scratch memory that a part has.
+  /// Returns the bytes of the share of the scratch memory that a batch has.
   [[nodiscard]] std::size_t share() const {
-    return bytes / concurrent_sorts / memory_layout::alignment * memory_layout::alignment;
+    return bytes / concurrent_batches / memory_layout::alignment * memory_layout::alignment;
   }
 };
-
-/// Returns the scratch memory of a sort of a part, a multiple of the alignment. \throws cuda_error
-template <class Key, class Value, class Compare>
-[[nodiscard]] std::size_t bytes_of_part(std::size_t n) {
-  constexpr std::size_t unit = memory_layout::alignment;
-  return (quicksort_scratch_bytes<Key, Value, Compare>(n) + unit - 1) / unit * unit;
-}
 
 /// Returns the plan for n elements: scratch memory for a level, but at least a fiftieth of the
 /// array and tuning::least_memory. \throws cuda_error
@@ -78,17 +74,18 @@ template <class Key, class Value, class Compare>
 [[nodiscard]] in_place_plan plan_in_place(std::size_t n) {
   using memory = in_place_memory<Key, Value, Compare>;
   using tuning = typename memory::tuning;
-  const auto bytes_of = bytes_of_part<Key, Value, Compare>;
   const std::size_t bytes =
       std::max({layout_bytes<memory>(n), n * tuning::element_bytes / 50, tuning::least_memory});
-  if (bytes_of(n) <= bytes) return {bytes_of(n), n};
-  // The memory of a sort does not always rise with its size. The search finds a part that fits.
+  const std::size_t of_sort = quicksort_scratch_bytes<Key, Value, Compare>(n);
+  if (of_sort <= bytes) return {of_sort, n};
+  // The memory of a batch does not always rise with its size. The search finds a size that fits.
   const std::size_t share = in_place_plan{bytes, n}.share();
   std::size_t low = 1;
   std::size_t high = n;
   while (high - low > 1) {
     const std::size_t middle = low + (high - low) / 2;
-    (bytes_of(middle) <= share ? low : high) = middle;
+    const bool fits = layout_bytes<in_place_batch_memory<Key, Value, Compare>>(middle) <= share;
+    (fits ? low : high) = middle;
   }
   return {bytes, low};
 }

@@ -33,6 +33,33 @@ struct alignas(128) count_shared {
   }
 };
 
+/// Clears the flags in `order` that `count` keys contradict. A warp detects most unordered inputs
+/// with the first pair of keys of each lane. All threads of the block must call it.
+template <unsigned threads, int items, class Key, class Compare>
+__device__ void check_order(unsigned& order, const Key* keys, unsigned count, Compare compare) {
+  bool falls = false;
+  bool rises = false;
+  const auto check_pair = [&](unsigned at) {
+    if (at + 1 >= count) return;
+    const auto& here = compare.encode(keys[at]);
+    const auto& next = compare.encode(keys[at + 1]);
+    falls = falls || compare(next, here);
+    rises = rises || compare(here, next);
+  };
+  const auto order_of_warp = [&] {
+    return (__any_sync(full_warp_mask, falls) ? unordered : nondecreasing) |
+           (__any_sync(full_warp_mask, rises) ? unordered : nonincreasing);
+  };
+  check_pair(threadIdx.x);
+  unsigned found = order_of_warp();
+  if (found != unordered) {
+    RAMIFY_UNROLL
+    for (int i = 1; i < items; ++i) check_pair(unsigned(i) * threads + threadIdx.x);
+    found = order_of_warp();
+  }
+  if (threadIdx.x % 32 == 0) atomicAnd(&order, found);
+}
+
 /// Counts the keys of a piece whose bucket numbers have the type Id. All threads of the block must
 /// make the same calls.
 template <class Context, class Id>
@@ -58,7 +85,9 @@ struct piece_counter {
     for (position at = piece.begin; at < piece.end; at += tile) {
       if (in_order) {
         // The first key of the next tile is included.
-        check_order(at, static_cast<unsigned>(min(piece.of.end - at, position{tile + 1})));
+        check_order<threads, items>(
+            shared.order, keys_from(at),
+            static_cast<unsigned>(min(piece.of.end - at, position{tile + 1})), context.compare);
         __syncthreads();
         in_order = shared.order != unordered;
         __syncthreads();
@@ -124,34 +153,6 @@ struct piece_counter {
     for (int i = 0; i < items; ++i) {
       if (full || at(i) < count) atomicAdd(&counts[ids[i]], 1u);
     }
-  }
-
-  /// Clears the flags in shared.order that `count` keys contradict. A warp detects most unordered
-  /// inputs with the first pair of keys of each lane.
-  __device__ void check_order(position begin, unsigned count) const {
-    const auto* keys = keys_from(begin);
-    const auto compare = context.compare;
-    bool falls = false;
-    bool rises = false;
-    const auto check_pair = [&](unsigned at) {
-      if (at + 1 >= count) return;
-      const auto& here = compare.encode(keys[at]);
-      const auto& next = compare.encode(keys[at + 1]);
-      falls = falls || compare(next, here);
-      rises = rises || compare(here, next);
-    };
-    const auto order_of_warp = [&] {
-      return (__any_sync(full_warp_mask, falls) ? unordered : nondecreasing) |
-             (__any_sync(full_warp_mask, rises) ? unordered : nonincreasing);
-    };
-    check_pair(threadIdx.x);
-    unsigned found = order_of_warp();
-    if (found != unordered) {
-      RAMIFY_UNROLL
-      for (int i = 1; i < items; ++i) check_pair(unsigned(i) * threads + threadIdx.x);
-      found = order_of_warp();
-    }
-    if (threadIdx.x % 32 == 0) atomicAnd(&shared.order, found);
   }
 };
 

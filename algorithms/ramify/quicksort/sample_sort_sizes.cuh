@@ -138,17 +138,18 @@ template <class Tuning, class BytesFor>
 
 /// Returns the sizes of a run whose levels begin with segments of n elements in all, without a
 /// root. Pieces are shorter than those of a root, so that segments of any length keep all blocks
-/// busy.
+/// busy, but not shorter than `shortest_piece`.
 template <class Context>
 [[nodiscard]] __host__ __device__ sample_sort_sizes
-sizes_of_segments(position n, const sample_sort_sizes& of_device) {
+sizes_of_segments(position n, const sample_sort_sizes& of_device,
+                  position shortest_piece = 8 * position{Context::tuning::min_piece}) {
   using tuning = typename Context::tuning;
   sample_sort_sizes sizes = sizes_of_run<Context>(n, of_device);
   const unsigned levels = levels_of_segment<tuning>(n);
   sizes.levels_ahead = levels < 2 ? levels : levels + 1;
   sizes.root_buckets = tuning::bucket_limit;
-  constexpr position shortest = 8 * position{tuning::min_piece};
-  const position piece = least(sizes.piece, greatest(n / (position{4} * sizes.blocks), shortest));
+  const position piece =
+      least(sizes.piece, greatest(n / (position{4} * sizes.blocks), shortest_piece));
   sizes.root_piece = sizes.piece = static_cast<unsigned>(piece + piece % 2);
   return sizes;
 }

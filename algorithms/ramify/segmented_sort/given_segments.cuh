@@ -66,10 +66,25 @@ struct offset_arrays {
 /// One segment, of all elements, whose number only the device has.
 struct counted_segment {
   element_count elements;
+  static constexpr bool follows = false;  ///< see few_segments
 
   [[nodiscard]] __device__ position size() const { return 1; }
   [[nodiscard]] __device__ position counted() const { return elements.raw(); }
   [[nodiscard]] __device__ given_range operator[](position) const { return {0, elements.get()}; }
+};
+
+/// A few segments that the host gives: ranges of the array that do not overlap.
+struct few_segments {
+  static constexpr unsigned max = 64;
+  unsigned count = 0;
+  /// Whether the state is that of a sort before this one. Then its segments that were merge-sorted
+  /// count on.
+  bool follows = false;
+  given_range ranges[max];
+
+  [[nodiscard]] __device__ position size() const { return count; }
+  [[nodiscard]] __device__ position counted() const { return count; }
+  [[nodiscard]] __device__ given_range operator[](position i) const { return ranges[i]; }
 };
 
 /// What the first two grids find out about the segments. If they refuse any, no grid sorts.

@@ -12,6 +12,7 @@
 namespace ramify::detail::segmented_sort::inline RAMIFY_BUILD {
 
 /// The scratch memory of a segmented sort of n elements. It begins with what the host reads.
+/// `shortest_piece` is the least number of elements of a piece of a segment.
 template <class Program>
 struct segmented_sort_memory {
   using context = typename Program::base;
@@ -19,10 +20,11 @@ struct segmented_sort_memory {
   using arrays = quicksort::key_value_arrays<typename context::key, typename context::value>;
 
   __host__ __device__ segmented_sort_memory(memory_layout& layout, position n,
-                                            const quicksort::sample_sort_sizes& of_device) {
+                                            const quicksort::sample_sort_sizes& of_device,
+                                            position shortest_piece = 8 * tuning::min_piece) {
     findings = layout.take<segment_findings>(1);
     sort.root = {0, n};
-    sort.sizes = quicksort::sizes_of_segments<context>(n, of_device);
+    sort.sizes = quicksort::sizes_of_segments<context>(n, of_device, shortest_piece);
     sort.depth_limit = quicksort::depth_limit_of_segments<tuning>(n);
     sort.state = layout.take<quicksort::sample_sort_state>(1);
     quicksort::take_arrays<tuning>(sort, layout);
@@ -60,9 +62,9 @@ const first_round_sizes& sizes_of_first_round() {
     using small_storage = typename Program::small_sort::storage;
     using middle_storage = typename Program::middle_sort::storage;
     first_round_sizes sizes{};
-    if constexpr (Program::is_counted) {
+    if constexpr (Program::has_few_segments) {
       sizes.middle_bytes = static_cast<unsigned>(
-          set_max_dynamic_shared(begin_counted_sort<Program>, sizeof(middle_storage)));
+          set_max_dynamic_shared(begin_few_segments<Program>, sizeof(middle_storage)));
     } else {
       sizes.small_teams = static_cast<unsigned>(std::clamp<std::size_t>(
           quicksort::default_shared_bytes / sizeof(small_storage), 1, sizes_of_tiles::small_teams));

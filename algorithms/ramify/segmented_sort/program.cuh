@@ -13,7 +13,8 @@
 ///                sample, count, scatter    partition the longest segments
 ///     round 2    as in a sample sort
 ///
-/// If there is one segment, whose length only the device has, round 0 is one grid of one block.
+/// If there are few segments, or one whose length only the device has, round 0 is one grid of one
+/// block.
 ///
 /// The segments that a sample sort partitions begin at level 1, in the output buffer. Its arrays
 /// have a place for each position of the input, so segments at any place share them.
@@ -51,8 +52,8 @@ struct segmented_program : quicksort::sample_sort_context<Key, Value, Compare> {
   using middle_sort = tile_sort<code, Value, sizes_of_tiles::middle_threads,
                                 sizes_of_tiles::middle_items, sizes_of_tiles::middle_segments>;
 
-  /// Whether there is one segment, whose length only the device has: then round 0 is one grid.
-  static constexpr bool is_counted = std::same_as<Segments, counted_segment>;
+  /// Whether there are few segments: then round 0 is one grid of one block.
+  static constexpr bool has_few_segments = !std::same_as<Segments, offset_arrays>;
 
   Segments segments;
   segment_findings* findings;

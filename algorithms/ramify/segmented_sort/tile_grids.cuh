@@ -155,32 +155,39 @@ __global__ void __launch_bounds__(Program::sizes_of_tiles::middle_threads,
   quicksort::end_level<true>(program.sample_sort(), __func__);
 }
 
-/// Round 0 of a sort of a number of elements that only the device has. Its one block sorts elements
-/// that fit in a tile, and otherwise appends them to a list. It ends the round: it launches the
-/// grids of the next one.
+/// Round 0 of a sort of few segments. Its one block sorts those that fit in a tile, and appends the
+/// others to a list. It ends the round: it launches the grids of the next one.
 template <class Program>
 __global__ void __launch_bounds__(Program::sizes_of_tiles::middle_threads)
-    begin_counted_sort(Program program) {
+    begin_few_segments(Program program) {
   const traced here(program.trace, __func__);
   using sizes = typename Program::sizes_of_tiles;
   using sort = typename Program::middle_sort;
   auto& shared = dynamic_shared<typename sort::storage>();
   const block_team<sizes::middle_threads, 1> self;
-  // 1. Clear the state, and read the number of elements.
+  // 1. Clear the state. Thread 0 does that, and appends to the lists.
   grid_dependency_synchronize();
+  unsigned long long merge_sorted = 0;
+  if (self.rank == 0 && program.segments.follows) merge_sorted = program.state->merge_sorted;
   begin_in_block(program);
-  const given_range all = program.segments[0];
-  if (self.rank == 0) {
-    program.findings->elements = all.end;
-    sort::put(shared, 0, 0, 0);
-  }
-  self.sync();
-  // 2. Sort them, or let the next rounds do it.
-  if (all.end > sizes::leaf_size) {
-    if (self.rank == 0) append_long_segment(program, all);
-  } else if (all.end > 1) {
-    sort::sort(self, shared, {1, static_cast<unsigned>(all.end)}, program.buffers.output,
-               program.compare);
+  if (self.rank == 0) program.state->merge_sorted = merge_sorted;
+  // 2. Sort the segments, or let the next rounds do it.
+  const position count = program.segments.size();
+  for (position i = 0; i < count; ++i) {
+    const given_range mine = program.segments[i];
+    const position length = mine.end - mine.begin;
+    self.sync();
+    if (self.rank == 0) {
+      program.findings->elements += length;
+      sort::put(shared, 0, 0, mine.begin);
+    }
+    self.sync();
+    if (length > sizes::leaf_size) {
+      if (self.rank == 0) append_long_segment(program, mine);
+    } else if (length > 1) {
+      sort::sort(self, shared, {1, static_cast<unsigned>(length)}, program.buffers.output,
+                 program.compare);
+    }
   }
   // 3. End the round.
   if (!program.is_last_block(gridDim.x) || threadIdx.x != 0) return;
@@ -193,8 +200,8 @@ template <class Grids>
 __host__ __device__ void segmented_program<Key, Value, Compare, Segments>::launch_first_round(
     Grids& grids) const {
   const first_round_sizes& s = first_round;
-  if constexpr (is_counted) {
-    grids(begin_counted_sort<segmented_program>,
+  if constexpr (has_few_segments) {
+    grids(begin_few_segments<segmented_program>,
           {1, sizes_of_tiles::middle_threads, s.middle_bytes}, *this);
   } else {
     grids(begin_segmented_sort<segmented_program>, {1, 256}, *this);
