@@ -103,17 +103,13 @@ void expect_no_call_lost(const std::vector<Work>& works, const MakeArena& make_a
   });
 }
 
-/// Makes the calls with each of the executor's schedules, at three limits.
+/// Makes the calls under the executor's schedules, at three limits.
 template <class Work, class MakeArena>
 void expect_in_every_schedule(const std::vector<Work>& works, const MakeArena& make_arena) {
-  for (const auto& config : reproducible_schedules()) {
-    const cpu::scoped_executor_config scope(config);
-    for (const std::size_t limit : {std::size_t{32}, std::size_t{128}, std::size_t{2048}}) {
-      const launch_limits limits({.pending_launches = limit});
-      auto arena = make_arena();
-      BOOST_TEST(expect_values(arena, works).refused == 0u);
-    }
-  }
+  expect_all_done_under_schedules([&](std::uint64_t) {
+    auto arena = make_arena();
+    return expect_values(arena, works);
+  });
 }
 
 }  // namespace calls
