@@ -94,6 +94,8 @@ run() { # preset, cmake arguments...
 
 minutes='style[.]tidy|headers[.]pairs' # tests that take minutes
 slow='headers[.](alone|instantiated)|consumer[.]fetch|packaging[.](archives|wheel)|docs[.]site|trace_page|notebook|container|lesson[.]44_cost|examples[.]pytorch'
+# These two check what nvcc says and does. Only another nvcc changes it.
+slow+='|lesson[.](15_compile_and_link|22_wait_to_tail_launch[.]compile_error)'
 case $level in
   quick) tests=(-E "^($minutes|$slow)$") ;;
   ci)
@@ -109,7 +111,8 @@ if [ $level = quick ] && [ $has_gpu = no ]; then
   if PATH=$PATH:${CUDA_PATH:-/usr/local/cuda}/bin command -v nvcc >/dev/null; then
     targets=(--target ramify_facade_common_cuda ramify_runtime)
     tests=(-R '^(headers[.]together_by_nvcc|consumer[.]nvcc)$')
-    run nvcc "${cuda[@]}"
+    # The host's code is compiled and linked but not run, so it is not optimized, either.
+    run nvcc "${cuda[@]}" "-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DNDEBUG"
   fi
 else
   run ci "${cuda[@]}"
