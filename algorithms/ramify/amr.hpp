@@ -30,6 +30,7 @@
 #include <limits>
 #include <memory>
 #include <ramify/amr/config.hpp>
+#include <ramify/amr/derived_field.hpp>
 #include <ramify/amr/snapshot.hpp>
 #include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/error.hpp>
@@ -134,6 +135,10 @@ struct amr_setup {
   double gamma = 1.4;  ///< ratio of specific heats of a gas, > 1, at most 1e6
   /// Gravity along each axis, on a gas; 0 for the other problems.
   std::array<double, 3> gravity{};
+  /// Whether density and pressure of a gas stay positive near a vacuum and at any Mach number
+  /// (<ramify/amr/physics/positivity.cuh>); false for the other problems. amr_report counts the
+  /// cells. A step takes longer.
+  bool keep_positive = false;
   /// Of amr_problem::regions: 1 to 12. Where several contain a point, the last one has its state;
   /// the first one must be everywhere.
   std::vector<amr_region> regions{};
@@ -209,6 +214,13 @@ class amr_simulation {
 
   /// Returns the leaves and the values of their cells.
   [[nodiscard]] mesh_snapshot snapshot(amr_fields kind = amr_fields::conserved) const;
+
+  /// Returns the leaves and fields of a gas that follow from its values, in the order of `fields`.
+  /// Differences near a side of a leaf use ghost cells, so those at a side of the domain depend on
+  /// its boundary condition.
+  /// \throws std::invalid_argument if the problem is not one of a gas, or an entry of `fields` is
+  ///         no enumerator
+  [[nodiscard]] mesh_snapshot derived_snapshot(const std::vector<derived_field>& fields) const;
 
   /// Returns, for each conserved field, the mean over the domain of the absolute difference between
   /// the field and the averages of the initial state over the same cells. At multiples of

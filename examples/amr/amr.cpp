@@ -103,7 +103,7 @@ common::amr_summary simulate(const common::amr_command_line& o, const common::st
   steps.begin(!from);
   all.seconds = steps.run(stop);
   // 4. Write the last files, and collect the results.
-  if (!o.plotfile.empty()) processes.write_last(o.plotfile, flow);
+  if (!o.plotfile.empty()) processes.write_last(o.plotfile, now.settings, flow);
   if (processes.is_first()) common::write_trace(o.trace, trace);
   if (o.report != "json") common::print_trace(std::cout, o.trace, trace, Processes::trace_of);
   all.settings = now.settings;

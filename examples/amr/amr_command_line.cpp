@@ -26,26 +26,35 @@ bool parse_blocks(const std::string& word, std::vector<unsigned>& blocks) {
   }
 }
 
-/// Returns a callback for an option with one to three values between commas. `read(word)` returns
+/// Returns a callback for an option with one to `most` values between commas. `read(word)` returns
 /// a value, or none if the word is not `what`.
 template <class T, class Read>
 CLI::callback_t list_of(const std::string& name, std::optional<std::vector<T>>& target,
-                        const std::string& what, Read read) {
+                        const std::string& what, Read read, std::size_t most = 3) {
   return [=, &target](const CLI::results_t& words) {
     std::vector<T>& values = target.emplace();
     std::string_view rest = words.at(0);
     for (;;) {
       const auto end = std::min(rest.find(','), rest.size());
       const std::optional<T> value = read(trimmed(rest.substr(0, end)));
-      if (!value || values.size() == 3) {
-        throw CLI::ValidationError(
-            name, in_quotes(words.at(0)) + " is not one to three of " + what + ", with commas");
+      if (!value || values.size() == most) {
+        throw CLI::ValidationError(name, in_quotes(words.at(0)) + " is not one to " +
+                                             (most == 3 ? "three" : "seven") + " of " + what +
+                                             ", with commas");
       }
       values.push_back(*value);
       if (end == rest.size()) return true;
       rest.remove_prefix(end + 1);
     }
   };
+}
+
+/// Returns the derived field of that name, or none.
+std::optional<ramify::derived_field> derived_named(std::string_view name) {
+  for (int i = 0; i <= int(ramify::derived_field::divergence); ++i) {
+    if (to_string(ramify::derived_field(i)) == name) return ramify::derived_field(i);
+  }
+  return std::nullopt;
 }
 
 /// Adds an option with a number for each axis.
@@ -142,6 +151,9 @@ void declare_method(CLI::App& app, amr_command_line& o) {
   app.add_option("--limiter", parsed_by(ramify::parse_limiter, o.limiter),
                  "minmod, van-leer or monotonized-central")
       ->group(step);
+  app.add_flag("--keep-positive", o.keep_positive,
+               "Density and pressure of a gas stay positive; the report counts the cells")
+      ->group(step);
   app.add_flag("--subcycle", o.subcycle,
                "Each level takes two steps for one of the next coarser level")
       ->group(step);
@@ -181,6 +193,15 @@ void declare_output(CLI::App& app, amr_command_line& o) {
                  "The units of the field and of the time in the pictures, such as g/cm^3,s")
       ->type_name("U,U");
   app.add_flag("--float32", o.float32, "The fields of the meshes are floats, not doubles");
+  app.add_flag("--htg", o.htg,
+               "The meshes are hyper tree grids (.htg), which are smaller with --float32");
+  app.add_option("--derived",
+                 list_of("--derived", o.derived,
+                         "speed, sound_speed, mach, temperature, entropy, vorticity or divergence",
+                         derived_named, 7),
+                 "Further fields of a gas in all files except the history: speed, sound_speed, "
+                 "mach, temperature, entropy, vorticity, divergence")
+      ->type_name("F,F");
   const auto add_tables = [&](const char* name, std::optional<std::vector<std::string>>& to,
                               const char* type, const char* about) {
     const auto take = [&to](const CLI::results_t& texts) {
@@ -239,146 +260,6 @@ void declare(CLI::App& app, amr_command_line& o) {
   declare_method(app, o);
   declare_output(app, o);
   o.parameters = parameter_file::add(app, o.files);
-}
-
-namespace {
-
-/// Copies an option's value if it is given.
-template <class T, class U>
-void apply(const std::optional<T>& given, U& value) {
-  if (given) value = U(*given);
-}
-
-/// Calls `set(axis, value)` for each axis if values are given: one for all axes, or one for each.
-template <class T, class Set>
-void apply(const std::optional<std::vector<T>>& given, const std::string& name, int dimensions,
-           Set set) {
-  if (!given) return;
-  const std::vector<T>& values = *given;
-  if (values.size() != 1 && values.size() != std::size_t(dimensions)) {
-    throw std::invalid_argument(name + " has " + std::to_string(values.size()) + " values for " +
-                                std::to_string(dimensions) + " dimensions");
-  }
-  for (std::size_t axis = 0; axis < std::size_t(dimensions); ++axis) {
-    set(axis, values[values.size() == 1 ? 0 : axis]);
-  }
-}
-
-void apply(const amr_command_line& o, amr_settings& s) {
-  ramify::amr_setup& flow = s.flow;
-  auto& [mesh, regrid, step] = flow.options;
-  apply(o.blocks, "--blocks", flow.dimensions,
-        [&](std::size_t axis, unsigned value) { mesh.roots[axis] = value; });
-  apply(o.prob_lo, "--prob-lo", flow.dimensions,
-        [&](std::size_t axis, double value) { mesh.lower[axis] = value; });
-  apply(o.prob_hi, "--prob-hi", flow.dimensions,
-        [&](std::size_t axis, double value) { mesh.upper[axis] = value; });
-  apply(o.lo_bc, "--lo-bc", flow.dimensions,
-        [&](std::size_t axis, ramify::boundary value) { mesh.sides[axis][0] = value; });
-  apply(o.hi_bc, "--hi-bc", flow.dimensions,
-        [&](std::size_t axis, ramify::boundary value) { mesh.sides[axis][1] = value; });
-  apply(o.gravity, "--gravity", flow.dimensions,
-        [&](std::size_t axis, double value) { flow.gravity[axis] = value; });
-  apply(o.gamma, flow.gamma);
-  apply(o.max_level, mesh.max_level);
-  apply(o.max_blocks, mesh.max_blocks);
-  apply(o.balance, mesh.balance);
-  apply(o.refine_above, regrid.refine_above);
-  if (o.refine_above) regrid.coarsen_below = *o.refine_above / 4;
-  apply(o.coarsen_below, regrid.coarsen_below);
-  apply(o.regrid_every, regrid.every);
-  apply(o.cfl, step.cfl);
-  apply(o.limiter, step.limiter);
-  apply(o.precision, flow.precision);
-  if (o.subcycle) step.subcycle = true;
-  if (o.no_reflux) step.reflux = false;
-  apply(o.t_end, flow.end_time);
-  apply(o.frames, s.frames);
-  apply(o.history_every, s.history_every);
-  apply(o.field, s.field);
-  s.env = o.env;
-  apply(o.output_dir, s.output_dir);
-  apply(o.slices, s.slices);
-  apply(o.lines, s.lines);
-  apply(o.probes, s.probes);
-  if (o.float32) s.float32 = true;
-  if (o.range && o.range->size() != 2) throw std::invalid_argument("--range needs two numbers");
-  if (o.units && o.units->size() != 2) {
-    throw std::invalid_argument("--units needs two units, of the field and of the time");
-  }
-  if (o.units) s.units = {o.units->front(), o.units->back()};
-  if (o.range) s.range = {o.range->front(), o.range->back()};
-  validate(s);
-}
-
-/// Implements settings_of() for a new run.
-amr_settings new_settings(const amr_command_line& o) {
-  amr_settings s;
-  const int dimensions = o.dim.value_or(2);
-  const std::vector<ramify::amr_region> regions = o.parameters->regions(dimensions);
-  const auto problem = o.problem.value_or(regions.empty() ? ramify::amr_problem::kelvin_helmholtz
-                                                          : ramify::amr_problem::regions);
-  s.flow =
-      recommended_setup(problem, dimensions, o.criterion.value_or(ramify::amr_criterion::gradient));
-  s.field = field_names(s.flow, ramify::amr_fields::primitive).front();
-  if (problem == ramify::amr_problem::regions && regions.empty()) {
-    throw std::invalid_argument("--problem regions needs a parameter file (--input) with regions");
-  }
-  s.flow.regions = regions;
-  apply(o, s);
-  s.framed_until = s.flow.end_time;
-  return s;
-}
-
-/// Implements settings_of() for a continued run.
-amr_settings continued_settings(const amr_command_line& o, const amr_checkpoint& from) {
-  amr_settings s = from.settings;
-  const auto kept = to_json(s);
-  apply(o.problem, s.flow.problem);
-  apply(o.dim, s.flow.dimensions);
-  apply(o.criterion, s.flow.criterion);
-  constexpr std::array<std::string_view, 12> may_change{
-      "t-end",   "cfl",   "frames", "history-every", "field", "output-dir",
-      "float32", "range", "units",  "slice",         "line",  "probe"};
-  const auto check = [&] {
-    const auto asked = to_json(s);
-    for (const auto& [name, value] : kept.items()) {
-      if (std::ranges::find(may_change, name) != may_change.end()) continue;
-      if (asked.at(name) == value) continue;
-      throw std::invalid_argument("--" + name + " is " + asked.at(name).dump() + ", but " +
-                                  o.restart + " has " + value.dump());
-    }
-  };
-  check();  // before the options that depend on problem and dimensions
-  const std::vector<ramify::amr_region> regions = o.parameters->regions(s.flow.dimensions);
-  if (!regions.empty() && regions != s.flow.regions) {
-    throw std::invalid_argument("--input has other regions than " + o.restart);
-  }
-  apply(o, s);
-  check();
-  if (s.flow.end_time < from.state.time) {
-    throw std::invalid_argument("--t-end is before the time of " + o.restart + ", which is " +
-                                nlohmann::json(from.state.time).dump());
-  }
-  return s;
-}
-
-}  // namespace
-
-amr_settings settings_of(const amr_command_line& o) {
-  try {
-    return new_settings(o);
-  } catch (const std::invalid_argument& e) {
-    o.parameters->reject(e);
-  }
-}
-
-amr_settings settings_of(const amr_command_line& o, const amr_checkpoint& from) {
-  try {
-    return continued_settings(o, from);
-  } catch (const std::invalid_argument& e) {
-    o.parameters->reject(e);
-  }
 }
 
 }  // namespace common

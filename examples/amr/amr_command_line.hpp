@@ -37,7 +37,9 @@ struct amr_command_line {
   std::optional<std::string> field, output_dir;
   std::optional<std::vector<std::string>> units;
   std::optional<std::vector<std::string>> slices, lines, probes;
-  bool subcycle = false, no_reflux = false, quiet = false, float32 = false;
+  std::optional<std::vector<ramify::derived_field>> derived;
+  bool subcycle = false, no_reflux = false, keep_positive = false;
+  bool quiet = false, float32 = false, htg = false;
   ramify::environment env;
   std::string checkpoint, restart, plotfile, report = "text", trace;
   file_options files;

@@ -28,7 +28,7 @@ fs::path without_links(const std::string& option, const fs::path& path) {
 /// Returns the pattern of the names of the frames and of their list.
 std::regex names_of_frames(const amr_settings& s) {
   return std::regex(std::string(to_string(s.flow.problem)) +
-                    R"((_[0-9]{4,}\.(vtu|png|(slice|line)[0-9]+\.csv)|\.pvd))");
+                    R"((_[0-9]{4,}\.(vtu|htg|png|(slice|line)[0-9]+\.csv)|\.pvd))");
 }
 
 }  // namespace
@@ -64,8 +64,10 @@ fs::path frame_path(const amr_settings& s, std::uint32_t number) {
   return fs::path(s.output_dir) / name.str();
 }
 
+std::string mesh_extension(const amr_settings& s) { return s.htg ? ".htg" : ".vtu"; }
+
 std::vector<std::string> frame_extensions(const amr_settings& s) {
-  std::vector<std::string> all{".vtu", ".png"};
+  std::vector<std::string> all{mesh_extension(s), ".png"};
   const auto add = [&](const char* kind, std::size_t count) {
     for (std::size_t i = 1; i <= count; ++i) all.push_back(kind + std::to_string(i) + ".csv");
   };

@@ -37,6 +37,9 @@ class run_folder {
 /// Returns the path of frame `number`, without an extension.
 [[nodiscard]] std::filesystem::path frame_path(const amr_settings&, std::uint32_t number);
 
+/// Returns the extension of the meshes.
+[[nodiscard]] std::string mesh_extension(const amr_settings& s);
+
 /// Returns what follows the path of a frame in the names of its files: ".vtu", ".png", and
 /// ".slice1.csv" and ".line1.csv" for the first slice and line.
 [[nodiscard]] std::vector<std::string> frame_extensions(const amr_settings&);

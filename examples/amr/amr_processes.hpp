@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <ramify/amr.hpp>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -38,9 +39,9 @@ struct amr_in_one_process {
     return read_amr_checkpoint(path);
   }
   /// Writes a plotfile.
-  void write_last(const std::string& folder, const ramify::amr_simulation& flow) const {
-    common::write_plotfile(folder, part_of_plotfile(folder, ::getpid()),
-                           flow.snapshot(ramify::amr_fields::primitive));
+  void write_last(const std::string& folder, const amr_settings& s,
+                  const ramify::amr_simulation& flow) const {
+    common::write_plotfile(folder, part_of_plotfile(folder, ::getpid()), output_snapshot(s, flow));
   }
   /// Returns the value of the first rank.
   [[nodiscard]] double of_first(double value) const { return value; }
@@ -63,7 +64,10 @@ struct amr_on_ranks {
                                                          const State&... state) const {
     return {comm, s.flow, state..., s.env};
   }
-  void check(const amr_settings& s) const { validate_for_ranks(s.flow, s.env); }
+  void check(const amr_settings& s) const {
+    validate_for_ranks(s.flow, s.env);
+    if (!s.derived.empty()) throw std::invalid_argument("--derived needs a single process");
+  }
 
   /// Rank 0 reads the file. The others get all of it except the mesh.
   [[nodiscard]] amr_checkpoint read(const std::string& path) const {
@@ -84,7 +88,8 @@ struct amr_on_ranks {
     return from;
   }
   /// Writes a plotfile. Each rank writes its blocks.
-  void write_last(const std::string& folder, const ramify::distributed_amr_simulation& flow) const {
+  void write_last(const std::string& folder, const amr_settings&,
+                  const ramify::distributed_amr_simulation& flow) const {
     using numbers = std::vector<std::vector<double>>;
     const ramify::mesh_part_snapshot mesh = flow.own_snapshot(ramify::amr_fields::primitive);
     mesh_ranks ranks;

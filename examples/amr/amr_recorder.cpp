@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "output/htg_file.hpp"
 #include "output/mesh_image.hpp"
 #include "output/mesh_rows.hpp"
 #include "output/vtu_file.hpp"
@@ -40,7 +41,7 @@ double next_frame_time(const amr_settings& s, double now) {
 std::vector<std::string> columns_of_probes(const amr_settings& s) {
   std::vector<std::string> names{"time", "step"};
   for (std::size_t i = 1; i <= s.probes.size(); ++i) {
-    for (const std::string& field : field_names(s.flow, ramify::amr_fields::primitive)) {
+    for (const std::string& field : output_fields(s)) {
       names.push_back(field + '_' + std::to_string(i));
     }
   }
@@ -58,7 +59,9 @@ std::vector<double> row_of_probes(const amr_settings& s, const ramify::mesh_snap
 
 void write_frame(const amr_settings& s, std::uint32_t number, const ramify::mesh_snapshot& mesh) {
   const std::string frame = frame_path(s, number).string();
-  write_vtu(frame + ".vtu", mesh, s.float32 ? vtu_numbers::float32 : vtu_numbers::float64);
+  const auto write_mesh = s.htg ? write_htg : write_vtu;
+  write_mesh(frame + mesh_extension(s), mesh,
+             s.float32 ? vtu_numbers::float32 : vtu_numbers::float64);
   mesh_image_options options;
   if (s.range) options.least = (*s.range)[0], options.greatest = (*s.range)[1];
   write_png(frame + ".png", draw_labeled_mesh(mesh, s.field, options, s.units));

@@ -68,17 +68,17 @@ class amr_recorder {
     for (const double total : flow.totals()) row.push_back(total);
     if (history_) history_->append(row);
     if (settings_.probes.empty()) return;
-    const ramify::mesh_snapshot mesh = flow.snapshot(ramify::amr_fields::primitive);
+    const ramify::mesh_snapshot mesh = output_snapshot(settings_, flow);
     if (probes_) probes_->append(row_of_probes(settings_, mesh));
   }
 
   template <class Simulation>
   void add_frame(const Simulation& flow) {
-    const ramify::mesh_snapshot mesh = flow.snapshot(ramify::amr_fields::primitive);
+    const ramify::mesh_snapshot mesh = output_snapshot(settings_, flow);
     const std::uint32_t number = frames_++;
     if (!series_) return;
     write_frame(settings_, number, mesh);
-    series_->add(mesh.time, frame_path(settings_, number).string() + ".vtu");
+    series_->add(mesh.time, frame_path(settings_, number).string() + mesh_extension(settings_));
   }
 
  private:

@@ -12,7 +12,7 @@ namespace common {
 namespace {
 
 /// Returns which totals change only by rounding: all of a closed domain, except momenta toward
-/// walls and what gravity changes.
+/// walls and what gravity changes. Floors may change all of them.
 std::vector<bool> conserved_totals(const ramify::amr_setup& flow) {
   const auto has = [&](int axis, ramify::boundary side) {
     const auto& sides = flow.options.mesh.sides[std::size_t(axis)];
@@ -24,6 +24,7 @@ std::vector<bool> conserved_totals(const ramify::amr_setup& flow) {
       closed = false;
     }
   }
+  closed = closed && !flow.keep_positive;
   std::vector<bool> conserved(names_of_totals(flow).size(), closed);
   for (std::size_t v = 1; v + 1 < conserved.size(); ++v) {
     const double pull = flow.gravity[v - 1];
@@ -78,6 +79,10 @@ void print(std::ostream& out, const amr_summary& all) {
       << " families coarsened)\nleaves:";
   for (std::size_t level = 0; level < all.leaves_of_level.size(); ++level) {
     out << (level == 0 ? " " : ", ") << all.leaves_of_level[level] << " of level " << level;
+  }
+  if (flow.keep_positive) {
+    out << "\ncells kept positive: " << all.report.fallback_cells << " by fluxes of first order, "
+        << all.report.floored_cells << " by floors";
   }
   const double cells = double(all.report.leaves) * cells_of_a_block(flow);
   double uniform = cells_of_a_block(flow);

@@ -44,11 +44,13 @@ constexpr std::array keys{
     key_of_option{"amr.check_int", "--checkpoint-every"},
     key_of_option{"amr.restart", "--restart"},
     key_of_option{"amr.plot_file", "--plotfile"},
+    key_of_option{"amr.derive_plot_vars", "--derived"},
     key_of_option{"hydro.gamma", "--gamma"},
     key_of_option{"hydro.gravity", "--gravity"},
     key_of_option{"hydro.cfl", "--cfl"},
     key_of_option{"hydro.limiter", "--limiter"},
     key_of_option{"hydro.precision", "--precision"},
+    key_of_option{"hydro.keep_positive", "--keep-positive"},
     key_of_option{"output.folder", "--output-dir"},
     key_of_option{"output.frames", "--frames"},
     key_of_option{"output.field", "--field"},
@@ -56,6 +58,7 @@ constexpr std::array keys{
     key_of_option{"output.range", "--range"},
     key_of_option{"output.units", "--units"},
     key_of_option{"output.float32", "--float32"},
+    key_of_option{"output.htg", "--htg"},
     key_of_option{"amr.keep_checkpoints", "--keep"},
 };
 
@@ -220,7 +223,8 @@ void parameter_file::set_option(const entry& from) const {
   std::string value;
   for (const std::string& word : from.words) value += (value.empty() ? "" : ",") + word;
   const bool is_list = from.key.starts_with("geometry.") || from.key == "hydro.gravity" ||
-                       from.key == "output.range" || from.key == "output.units";
+                       from.key == "output.range" || from.key == "output.units" ||
+                       from.key == "amr.derive_plot_vars";
   if (from.words.size() > 1 && !is_list && from.key != "amr.n_cell") {
     reject(from, "has " + std::to_string(from.words.size()) +
                      " values; it must have one, with blanks in quotes");
@@ -233,7 +237,8 @@ void parameter_file::set_option(const entry& from) const {
   };
   if (from.key == "amr.subcycling_mode") choice("None", "Auto");
   if (from.key == "amr.do_reflux") choice("1", "0");
-  if (from.key == "output.float32") choice("0", "1");
+  const std::array flags{"output.float32", "output.htg", "hydro.keep_positive"};
+  if (std::ranges::find(flags, from.key) != flags.end()) choice("0", "1");
   if (from.key == "amr.n_cell") {
     const auto cells = dimensions() == 2 ? 16u : 8u;
     value.clear();

@@ -143,7 +143,9 @@ nlohmann::ordered_json to_json(const ramify::amr_report& r) {
                               {"leaves", r.leaves},
                               {"blocks", r.blocks},
                               {"peak_blocks", r.peak_blocks},
-                              {"finest_level", r.finest_level}};
+                              {"finest_level", r.finest_level},
+                              {"fallback_cells", r.fallback_cells},
+                              {"floored_cells", r.floored_cells}};
   json.update(to_json(static_cast<const ramify::run_report&>(r)));
   return json;
 }

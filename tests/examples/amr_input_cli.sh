@@ -22,6 +22,7 @@ hi_bc = outflow reflecting
 [amr]
 n_cell = 32 16
 max_level = 1
+derive_plot_vars = mach vorticity
 regrid_int = 2
 refine_above = 0.05
 subcycling_mode = None
@@ -31,6 +32,7 @@ do_reflux = 1
 gamma = 1.4
 cfl = 0.4
 limiter = "van-leer"
+keep_positive = 1
 
 [region.air]
 density = 1
@@ -59,8 +61,8 @@ expect 0 - --input bubble.inputs --backend cpu --quiet --report b.json
 [ "$(value problem)" = 'regions in 2D, precision double' ] || fail "$(cat out)"
 [ "$(value time)" = 0.02 ] || fail "$(cat out)"
 [ -s bubble/regions_0001.vtu ] && [ -s bubble/regions_0001.png ] || fail "$(ls bubble)"
-for setting in '"blocks": [' '"max-level": 1' '"regrid-every": 2' '"limiter": "van-leer"' '"inflow"' \
-  '"coarsen-below": 0.0125' '"shape": "half-space"' '"radius": 0.25' '"frames": 1'; do
+for setting in '"blocks": [' '"max-level": 1' '"regrid-every": 2' '"limiter": "van-leer"' '"keep-positive": true' '"inflow"' \
+  '"coarsen-below": 0.0125' '"shape": "half-space"' '"vorticity"' '"radius": 0.25' '"frames": 1'; do
   grep -qF "$setting" b.json || fail "no $setting in $(cat b.json)"
 done
 # The mass of the initial state: air, shocked gas and bubble.
@@ -86,7 +88,7 @@ expect 0 - --restart c --input bubble.inputs --backend cpu --quiet --t-end 0.011
 sed 's/0.138/0.2/' bubble.inputs >other.inputs
 expect 2 '--input has other regions than c' --restart c --input other.inputs --backend cpu --t-end 0.02
 sed 's/gamma = 1.4/gamma = 1.5/' bubble.inputs >other.inputs
-expect 3 'other.inputs, line 20: hydro.gamma is 1.5, but c has 1.4' --restart c --input other.inputs \
+expect 3 'other.inputs, line 21: hydro.gamma is 1.5, but c has 1.4' --restart c --input other.inputs \
   --backend cpu --t-end 0.02
 
 # A problem of the program with values of a file; files of Windows.
@@ -126,6 +128,11 @@ wrong "bad.inputs, line 1: amr.n_cell is '100'; it must be a multiple of 16" 'am
 wrong "bad.inputs, line 1: amr.n_cell is '12'; it must be a multiple of 8" 'amr.n_cell = 12' 'dim = 3'
 wrong "bad.inputs, line 1: amr.subcycling_mode is 'Manual'; it must be None or Auto" \
   'amr.subcycling_mode = Manual'
+wrong "bad.inputs, line 1: output.htg is 'yes'; it must be 0 or 1" 'output.htg = yes'
+wrong "bad.inputs, line 1: hydro.keep_positive is '2'; it must be 0 or 1" 'hydro.keep_positive = 2'
+wrong 'bad.inputs, line 2: hydro.keep_positive is 1; it must be false' 'problem = dam-break' 'hydro.keep_positive = 1'
+wrong "bad.inputs, line 1: amr.derive_plot_vars: 'mach,x' is not one to seven of speed" \
+  'amr.derive_plot_vars = mach x'
 wrong "bad.inputs, line 1: geometry.lo_bc: 'wall' is not one to three of periodic" 'geometry.lo_bc = wall'
 wrong "bad.inputs, line 1: geometry.prob_lo: '0,x' is not one to three of numbers" \
   'geometry.prob_lo = 0 x'

@@ -50,6 +50,57 @@ grep -q 'type="Float32" Name="density"' short/sod_0001.vtu || fail "no floats"
 expect 0 - --backend cpu --quiet --restart c6 --t-end 0.06
 grep -q 'type="Float32" Name="density"' short/sod_0002.vtu || fail "no floats after a restart"
 
+# Derived fields in all files: of the cells along a line, Mach number and entropy follow from the others.
+expect 0 - "${tube[@]}" --frames 1 --t-end 0.1 --output-dir more --derived mach,entropy,vorticity --field mach \
+  --line 0,0.5:1,0.5 --slice y=0.5 --probe 0.45,0.5 --checkpoint d --plotfile d.plt
+grep -q 'Name="mach"' more/sod_0001.vtu && grep -q 'Name="vorticity"' more/sod_0001.vtu || fail "no derived fields"
+[ "$(head -n 1 more/sod_0001.line1.csv | cut -d, -f6-)" = \
+  density,velocity_x,velocity_y,pressure,mach,entropy,vorticity ] || fail "$(head -n 1 more/sod_0001.line1.csv)"
+awk -F, 'NR > 1 { mach = sqrt($7 ^ 2 + $8 ^ 2) / sqrt(1.4 * $9 / $6); entropy = $9 / exp(1.4 * log($6))
+    if (mach > most) most = mach
+    if ((mach - $10) ^ 2 > 1e-20 || (entropy / $11 - 1) ^ 2 > 1e-20 || $12 ^ 2 > 1e-20) bad = 1 }
+  END { exit bad || most < 0.8 }' more/sod_0001.line1.csv || fail "derived fields along the line"
+[ "$(head -n 1 more/probes.csv | cut -d, -f7-)" = mach_1,entropy_1,vorticity_1 ] || fail "$(head -n 1 more/probes.csv)"
+grep -qx mach d.plt/Header || fail "$(head d.plt/Header)"
+! cmp -s more/sod_0001.png tube/sod_0001.png || fail "--field mach makes no difference"
+expect 0 - --backend cpu --quiet --restart d --t-end 0.12
+grep -q 'Name="entropy"' more/sod_0002.vtu || fail "no derived fields after a restart"
+expect 2 "--field 'mach' is none of density, velocity_x, velocity_y, pressure" --problem sod --field mach --output-dir o
+expect 2 '--derived has mach twice' --problem sod --derived mach,mach --output-dir o
+expect 2 "--derived: 'Mach' is not one to seven of speed, sound_speed" --problem sod --derived Mach --output-dir o
+expect 2 "--derived: '' is not one to seven of" --problem sod --derived '' --output-dir o
+expect 2 '--derived needs a problem of a gas, and dam-break is none' --problem dam-break --derived mach --output-dir o
+
+# A cold box flies into a thin gas: without --keep-positive the run ends.
+cat >torn.inputs <<'EOF'
+region.all.density = 1e-3
+region.all.pressure = 1e-6
+region.box.box_lo = 0.25 0.25
+region.box.box_hi = 0.5 0.75
+region.box.density = 1
+region.box.pressure = 1e-6
+region.box.velocity = 10 10
+EOF
+torn=(--backend cpu --quiet --input torn.inputs --blocks 1 --max-level 1 --frames 0 --t-end 0.02)
+expect 1 'is invalid: density' "${torn[@]}" --output-dir torn
+expect 0 - "${torn[@]}" --output-dir torn --keep-positive --report torn.json --checkpoint t
+grep -q '"keep-positive": true' torn.json || fail "$(cat torn.json)"
+grep -qE '"fallback_cells": [1-9]' torn.json || fail "$(cat torn.json)"
+grep -qE '^cells kept positive: [1-9][0-9]* by fluxes of first order, 0 by floors' out || fail "$(cat out)"
+expect 0 - --backend cpu --quiet --restart t --t-end 0.021
+expect 2 '--keep-positive is 1; it must be false for the problem dam-break' --problem dam-break \
+  --keep-positive --output-dir o
+
+# Hyper tree grids are smaller than unstructured ones, and can follow them.
+expect 0 - "${tube[@]}" --frames 1 --t-end 0.05 --output-dir trees --float32 --htg --checkpoint h
+grep -q 'type="HyperTreeGrid"' trees/sod_0001.htg || fail "$(ls trees)"
+[ ! -e trees/sod_0001.vtu ] && grep -q sod_0001.htg trees/sod.pvd || fail "$(ls trees)"
+[ $((2 * $(stat -c %s trees/sod_0001.htg))) -lt "$(stat -c %s short/sod_0001.vtu)" ] || fail "$(ls -l trees short)"
+expect 0 - --backend cpu --quiet --restart h --t-end 0.06
+[ -s trees/sod_0002.htg ] || fail "no hyper tree grid after a restart: $(ls trees)"
+expect 0 - "${tube[@]}" --frames 1 --t-end 0.05 --output-dir trees --force
+[ ! -e trees/sod_0001.htg ] || fail "an old mesh: $(ls trees)"
+
 # Earlier checkpoints: each can be continued to the same bits, and is another one.
 expect 0 - "${tube[@]}" --frames 0 --t-end 0.1 --output-dir kept --checkpoint k --checkpoint-every 4 --keep 3
 [ -s k ] && [ -s k.1 ] && [ -s k.2 ] && [ ! -e k.3 ] || fail "$(ls)"

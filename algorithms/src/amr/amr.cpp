@@ -101,6 +101,8 @@ void check_forces(const amr_setup& setup) {
           "0, except for the problem regions");
   require(!has_regions || (count >= 1 && count <= 12), "amr_setup.regions", count, "in [1, 12]");
   for (std::size_t i = 0; i < count; ++i) check_region(setup.regions[i], i, setup.dimensions);
+  require(!setup.keep_positive || detail::amr::is_gas(setup.problem), "amr_setup.keep_positive",
+          true, "false for the problem " + std::string(to_string(setup.problem)));
   const bool has_sides =
       has_regions || setup.problem == amr_problem::double_mach || setup.problem == amr_problem::noh;
   for (std::size_t axis = 0; axis < std::size_t(setup.dimensions); ++axis) {
@@ -375,6 +377,10 @@ mesh_snapshot amr_simulation::snapshot(amr_fields kind) const {
   mesh_snapshot mesh = run_->snapshot();
   detail::facade::convert_to(kind, setup_, mesh);
   return mesh;
+}
+
+mesh_snapshot amr_simulation::derived_snapshot(const std::vector<derived_field>& fields) const {
+  return run_->derived_snapshot(fields);
 }
 
 std::vector<double> amr_simulation::change_since_start() const {

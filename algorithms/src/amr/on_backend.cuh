@@ -6,10 +6,31 @@
 
 #include <ramify/amr.cuh>
 #include <ramify/version.hpp>
+#include <stdexcept>
+#include <vector>
 
 #include "amr/on_backend.hpp"
 #include "amr/problem_of.cuh"
 #include "amr/timed_run.cuh"
+
+namespace ramify::detail::amr::inline RAMIFY_BUILD {
+
+template <class Run>
+class timed_amr_run final : public timed_run<Run, facade::amr_on_backend> {
+ public:
+  using timed_run<Run, facade::amr_on_backend>::timed_run;
+
+  [[nodiscard]] mesh_snapshot derived_snapshot(
+      const std::vector<derived_field>& fields) const override {
+    if constexpr (requires { this->run().derived_snapshot(fields); }) {
+      return this->timed(true, [&] { return this->run().derived_snapshot(fields); });
+    } else {
+      throw std::invalid_argument("derived_snapshot: the fields are those of a gas");
+    }
+  }
+};
+
+}  // namespace ramify::detail::amr::inline RAMIFY_BUILD
 
 namespace ramify::detail::facade::inline RAMIFY_ABI {
 
@@ -24,7 +45,7 @@ std::unique_ptr<amr_on_backend> make_amr_on(const amr_setup& setup, const amr_st
         using criterion_type = detail::amr::selected_criterion<Physics>;
         using run_type = amr_run<Physics, criterion_type>;
         const criterion_type criterion(setup);
-        return std::make_unique<detail::amr::timed_run<run_type, amr_on_backend>>(env, [&] {
+        return std::make_unique<detail::amr::timed_amr_run<run_type>>(env, [&] {
           return state != nullptr ? run_type(physics, criterion, *state, setup.options, env)
                                   : run_type(physics, criterion, initial, setup.options, env);
         });

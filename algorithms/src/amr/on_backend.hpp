@@ -31,7 +31,12 @@ class mesh_run_on_backend {
   [[nodiscard]] virtual Report report() const = 0;
 };
 
-class amr_on_backend : public mesh_run_on_backend<amr_report> {};
+/// A run in one process.
+class amr_on_backend : public mesh_run_on_backend<amr_report> {
+ public:
+  [[nodiscard]] virtual mesh_snapshot derived_snapshot(
+      const std::vector<derived_field>& fields) const = 0;
+};
 
 /// Creates a run that begins with the problem's initial state, or with `state` unless it is null.
 /// The definitions are compiled once by nvcc and once by the C++ compiler.

@@ -13,6 +13,7 @@
 #include <ramify/amr/physics/euler.cuh>
 #include <ramify/amr/physics/extensions.cuh>
 #include <ramify/amr/physics/noh.cuh>
+#include <ramify/amr/physics/positivity.cuh>
 #include <ramify/amr/physics/problems.cuh>
 #include <ramify/amr/physics/rayleigh_taylor.cuh>
 #include <ramify/amr/physics/regions.cuh>
@@ -136,6 +137,10 @@ template <class Real, int dim>
 using forced_gas = with_source<with_boundary<euler<Real, dim>, sides_of_gas<Real, dim>>,
                                uniform_gravity<Real, dim>>;
 
+/// A gas that stays positive, with or without prescribed sides and gravity.
+template <class Real, int dim>
+using positive_gas = with_positivity<forced_gas<Real, dim>>;
+
 /// Returns whether the problem needs a forced_gas.
 template <int dim>
 [[nodiscard]] bool is_forced(const amr_setup& setup) {
@@ -220,7 +225,7 @@ struct selected_criterion {
 [[nodiscard]] inline bool is_scalar(amr_problem problem) {
   return problem == amr_problem::advect_gaussian || problem == amr_problem::vortex_in_box;
 }
-/// Returns whether the problem is one of a gas, which euler or forced_gas solves.
+/// Returns whether the problem is one of a gas, which euler forced_gas or positive_gas solves.
 [[nodiscard]] inline bool is_gas(amr_problem problem) {
   return !is_scalar(problem) && problem != amr_problem::dam_break;
 }
@@ -229,19 +234,21 @@ struct selected_criterion {
 template <class Real, int dim, class Use>
 auto with_gas(const amr_setup& setup, Use use) {
   const auto gamma = static_cast<Real>(setup.gamma);
-  if (!is_forced<dim>(setup)) {
+  if (!setup.keep_positive && !is_forced<dim>(setup)) {
     euler<Real, dim> gas;
     gas.gamma = gamma;
     return use(gas, initial_gas<Real, dim>(setup));
   }
-  forced_gas<Real, dim> gas;
+  positive_gas<Real, dim> gas;
   gas.gamma = gamma;
   gas.condition.problem = setup.problem;
   gas.condition.parts = regions_of<Real, dim>(setup);
   for (std::size_t axis = 0; axis < dim; ++axis) {
     gas.added.acceleration[axis] = static_cast<Real>(setup.gravity[axis]);
   }
-  return use(gas, initial_gas<Real, dim>(setup));
+  const initial_gas<Real, dim> initial(setup);
+  return setup.keep_positive ? use(gas, initial)
+                             : use(static_cast<const forced_gas<Real, dim>&>(gas), initial);
 }
 
 /// Returns `use(physics, initial_state)` for the problem of the options, which must have `dim`

@@ -44,7 +44,7 @@ void add_regions(shared_settings& settings, const std::vector<amr_region>& regio
 shared_settings settings_of(const amr_setup& setup, const environment& env, bool continues) {
   // This does not compile without a field.
   const auto& [problem, dimensions, precision, criterion, criterion_variable, gradient_floor,
-               loehner_filter, gamma, gravity, regions, end_time, options] = setup;
+               loehner_filter, gamma, gravity, keep_positive, regions, end_time, options] = setup;
   shared_settings settings("distributed_amr_simulation");
   settings.add("amr_setup.problem", problem);
   settings.add("amr_setup.dimensions", dimensions);
@@ -55,6 +55,7 @@ shared_settings settings_of(const amr_setup& setup, const environment& env, bool
   settings.add("amr_setup.loehner_filter", loehner_filter);
   settings.add("amr_setup.gamma", gamma);
   for (const double pull : gravity) settings.add("amr_setup.gravity", pull);
+  settings.add("amr_setup.keep_positive", keep_positive);
   add_regions(settings, regions);
   settings.add("amr_setup.end_time", end_time);
   settings.add("distributed_amr_simulation: whether it continues from a state", continues);

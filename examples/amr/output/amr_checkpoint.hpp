@@ -2,52 +2,16 @@
 #pragma once
 
 /// \file
-/// The settings of the program amr, and its checkpoints.
+/// The checkpoints of the program amr.
 
-#include <array>
 #include <cstdint>
 #include <filesystem>
-#include <nlohmann/json.hpp>
-#include <optional>
 #include <ramify/amr.hpp>
-#include <string>
-#include <string_view>
 #include <vector>
 
-#include "mesh_image.hpp"
+#include "amr_settings.hpp"
 
 namespace common {
-
-/// A simulation and the times of its output.
-struct amr_settings {
-  ramify::amr_setup flow;
-  ramify::environment env{};  ///< not part of a checkpoint
-  std::uint32_t frames = 10;  ///< meshes written until framed_until, without the first one
-  /// The end time of the first run. A continued run with a later end keeps the intervals.
-  double framed_until = 1;
-  std::uint64_t history_every = 10;  ///< steps per row of the history
-  std::string field;                 ///< the field in the pictures
-  std::string output_dir = "amr_output";
-  bool float32 = false;                            ///< fields of the meshes are floats
-  std::optional<std::array<double, 2>> range;      ///< of the colors of the pictures
-  mesh_units units;                                ///< in the pictures
-  std::vector<std::string> slices, lines, probes;  ///< texts that mesh_rows.hpp parses
-};
-
-/// Returns the side of that name, or none: periodic, outflow, reflecting, or inflow, which is
-/// boundary::prescribed.
-[[nodiscard]] std::optional<ramify::boundary> parse_side(std::string_view name);
-
-/// Checks the options of the simulation, the field and the folder.
-/// \throws std::invalid_argument naming the option
-void validate(const amr_settings& settings);
-
-/// Returns the settings by the names of the program's options, without the environment.
-[[nodiscard]] nlohmann::ordered_json to_json(const amr_settings& settings);
-
-/// Returns the settings that to_json() wrote. \throws std::invalid_argument naming a missing or bad
-/// setting
-[[nodiscard]] amr_settings settings_from_json(const nlohmann::json& json);
 
 /// A simulation between two steps.
 struct amr_checkpoint {

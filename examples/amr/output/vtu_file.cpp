@@ -1,98 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vtu_file.hpp"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstdint>
 #include <functional>
-#include <new>
 #include <ostream>
 #include <stdexcept>
-#include <streambuf>
-#include <string_view>
-#include <utility>
 
 #include "common/output_file.hpp"
 #include "mesh_check.hpp"
+#include "vtk_arrays.hpp"
 #include "xml_text.hpp"
 
 namespace common {
 namespace {
-
-static_assert(std::endian::native == std::endian::little,
-              "the files are declared as little-endian");
-
-/// An array after the XML.
-struct data_array {
-  enum class place { file, points, cells, cell_data } where;
-  std::string attributes;
-  std::string header;  ///< before the data in the file
-  std::string data;
-};
-
-/// Compresses what is written to it, in blocks of 1 MiB. VTK's reader expects a header before them:
-/// the number of blocks, the bytes of a block and of a last one that is smaller, and the compressed
-/// bytes of each block.
-class compressed_array : public std::streambuf {
- public:
-  /// Ends the array, and puts it into `array`.
-  void move_to(data_array& array) {
-    constexpr std::size_t size = block_size;
-    if (!block_.empty()) compress();
-    const auto put = [&array](std::uint64_t number) {
-      array.header.append(reinterpret_cast<const char*>(&number), sizeof number);
-    };
-    put(sizes_.size());
-    put(size);
-    put(last_size_ == size ? 0 : last_size_);
-    for (const std::uint64_t bytes : sizes_) put(bytes);
-    compressed_.shrink_to_fit();
-    array.data = std::move(compressed_);
-  }
-
- protected:
-  std::streamsize xsputn(const char* text, std::streamsize count) override {
-    for (std::size_t rest = std::size_t(count); rest > 0;) {
-      const std::size_t part = std::min(rest, block_size - block_.size());
-      block_.append(text, part);
-      text += part;
-      rest -= part;
-      if (block_.size() == block_size) compress();
-    }
-    return count;
-  }
-  int_type overflow(int_type) override { return traits_type::eof(); }  // write() is the only call
-
- private:
-  static constexpr std::size_t block_size = 1 << 20;
-
-  void compress() {
-    uLongf bytes = compressBound(uLong(block_.size()));
-    const std::size_t before = compressed_.size();
-    compressed_.resize(before + bytes);
-    const int error = compress2(reinterpret_cast<Bytef*>(compressed_.data() + before), &bytes,
-                                reinterpret_cast<const Bytef*>(block_.data()), uLong(block_.size()),
-                                Z_BEST_SPEED);
-    if (error != Z_OK) throw std::bad_alloc();  // the buffer is large enough
-    compressed_.resize(before + bytes);
-    sizes_.push_back(bytes);
-    last_size_ = block_.size();
-    block_.clear();
-  }
-
-  std::string block_, compressed_;
-  std::vector<std::uint64_t> sizes_;
-  std::uint64_t last_size_ = 0;
-};
-
-template <class T>
-void write_all(std::ostream& out, const std::vector<T>& values) {
-  out.write(reinterpret_cast<const char*>(values.data()),
-            static_cast<std::streamsize>(values.size() * sizeof(T)));
-}
 
 /// The arrays of a file, compressed.
 class vtu_arrays {
@@ -104,19 +26,19 @@ class vtu_arrays {
         cells_of_a_block_(mesh.cells_of_a_block()),
         points_of_a_block_((edge_ + 1) * (edge_ + 1) * (is_3d_ ? edge_ + 1 : 1)),
         corners_(is_3d_ ? 8 : 4) {
-    using enum data_array::place;
-    add(file, R"(type="Float64" Name="TimeValue" NumberOfTuples="1")",
+    add("FieldData", R"(type="Float64" Name="TimeValue" NumberOfTuples="1")",
         [this](std::ostream& out) { write_all(out, std::vector{mesh_.time}); });
-    add(file, R"(type="UInt64" Name="step" NumberOfTuples="1")",
+    add("FieldData", R"(type="UInt64" Name="step" NumberOfTuples="1")",
         [this](std::ostream& out) { write_all(out, std::vector{mesh_.step}); });
-    add(points, R"(type="Float64" Name="Points" NumberOfComponents="3")",
+    add("Points", R"(type="Float64" Name="Points" NumberOfComponents="3")",
         [this](std::ostream& out) { write_points(out); });
-    add(cells, R"(type="Int64" Name="connectivity")",
+    add("Cells", R"(type="Int64" Name="connectivity")",
         [this](std::ostream& out) { write_connectivity(out); });
-    add(cells, R"(type="Int64" Name="offsets")", [this](std::ostream& out) { write_offsets(out); });
+    add("Cells", R"(type="Int64" Name="offsets")",
+        [this](std::ostream& out) { write_offsets(out); });
     constexpr std::uint8_t pixel = 8;
     constexpr std::uint8_t voxel = 11;
-    add_of_each_leaf<std::uint8_t>(cells, "UInt8", "types",
+    add_of_each_leaf<std::uint8_t>("Cells", "UInt8", "types",
                                    [this](std::size_t) { return is_3d_ ? voxel : pixel; });
     for (std::size_t f = 0; f < mesh.fields.size(); ++f) {
       if (numbers == vtu_numbers::float32) {
@@ -125,28 +47,25 @@ class vtu_arrays {
         add_field<double>("Float64", f);
       }
     }
-    add_of_each_leaf<std::uint8_t>(cell_data, "UInt8", "level", [this](std::size_t leaf) {
+    add_of_each_leaf<std::uint8_t>("CellData", "UInt8", "level", [this](std::size_t leaf) {
       return std::uint8_t(mesh_.leaves[leaf].level);
     });
-    add_of_each_leaf<std::uint32_t>(cell_data, "UInt32", "block",
+    add_of_each_leaf<std::uint32_t>("CellData", "UInt32", "block",
                                     [](std::size_t leaf) { return std::uint32_t(leaf); });
   }
 
   void write(std::ostream& out) const {
-    using enum data_array::place;
-    out << "<?xml version=\"1.0\"?>\n"
-           "<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" byte_order=\"LittleEndian\" "
-           "header_type=\"UInt64\" compressor=\"vtkZLibDataCompressor\">\n"
-           "  <UnstructuredGrid>\n";
-    write_section(out, file, "FieldData");
+    out << "<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" "
+        << vtk_arrays::attributes << ">\n  <UnstructuredGrid>\n";
+    arrays_.write_section(out, "FieldData");
     out << "  <Piece NumberOfPoints=\"" << points_of_all() << "\" NumberOfCells=\""
         << cells_of_all() << "\">\n";
-    write_section(out, points, "Points");
-    write_section(out, cells, "Cells");
-    write_section(out, cell_data, "CellData");
-    out << "  </Piece>\n  </UnstructuredGrid>\n  <AppendedData encoding=\"raw\">\n_";
-    for (const data_array& array : arrays_) out << array.header << array.data;
-    out << "\n  </AppendedData>\n</VTKFile>\n";
+    for (const char* const section : {"Points", "Cells", "CellData"}) {
+      arrays_.write_section(out, section);
+    }
+    out << "  </Piece>\n  </UnstructuredGrid>\n";
+    arrays_.write_data(out);
+    out << "</VTKFile>\n";
   }
 
  private:
@@ -157,24 +76,15 @@ class vtu_arrays {
     return mesh_.leaves.size() * points_of_a_block_;
   }
 
-  void add(data_array::place where, const std::string& attributes,
+  void add(const char* section, const std::string& attributes,
            const std::function<void(std::ostream&)>& write) {
-    compressed_array array;
-    std::ostream out(&array);
-    out.exceptions(std::ios::badbit);
-    write(out);
-    data_array& added = arrays_.emplace_back();
-    added.where = where;
-    added.attributes =
-        attributes + " format=\"appended\" offset=\"" + std::to_string(offset_) + '"';
-    array.move_to(added);
-    offset_ += added.header.size() + added.data.size();
+    arrays_.add(section, attributes, write);
   }
 
   /// An array that has one value, value_of(leaf), for all cells of a leaf.
   template <class T, class Of>
-  void add_of_each_leaf(data_array::place where, const char* type, const char* name, Of value_of) {
-    add(where, std::string("type=\"") + type + "\" Name=\"" + name + '"',
+  void add_of_each_leaf(const char* section, const char* type, const char* name, Of value_of) {
+    add(section, std::string("type=\"") + type + "\" Name=\"" + name + '"',
         [this, value_of](std::ostream& out) {
           for (std::size_t leaf = 0; leaf < mesh_.leaves.size(); ++leaf) {
             write_all(out, std::vector<T>(cells_of_a_block_, value_of(leaf)));
@@ -185,7 +95,7 @@ class vtu_arrays {
   /// The values of a field, as numbers of type T.
   template <class T>
   void add_field(const char* type, std::size_t field) {
-    add(data_array::place::cell_data,
+    add("CellData",
         std::string("type=\"") + type + "\" Name=\"" + xml_escaped(mesh_.fields[field]) + '"',
         [this, field](std::ostream& out) {
           for (std::size_t leaf = 0; leaf < mesh_.leaves.size(); ++leaf) {
@@ -196,14 +106,6 @@ class vtu_arrays {
             write_all(out, of_a_block);
           }
         });
-  }
-
-  void write_section(std::ostream& out, data_array::place where, const char* name) const {
-    out << "    <" << name << ">\n";
-    for (const data_array& array : arrays_) {
-      if (array.where == where) out << "      <DataArray " << array.attributes << "/>\n";
-    }
-    out << "    </" << name << ">\n";
   }
 
   void write_points(std::ostream& out) const {
@@ -269,8 +171,7 @@ class vtu_arrays {
   std::size_t cells_of_a_block_;
   std::size_t points_of_a_block_;
   std::size_t corners_;  // of a cell
-  std::vector<data_array> arrays_;
-  std::uint64_t offset_ = 0;
+  vtk_arrays arrays_;
 };
 
 }  // namespace

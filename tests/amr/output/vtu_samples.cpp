@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// vtu_samples <folder>: writes meshes as .vtu files and a collection of them, and prints a line of
-// JSON for each with the expected contents.
+// vtu_samples <folder>: writes meshes as .vtu and .htg files and a collection of them, and prints a
+// line of JSON for each with the expected contents.
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "amr/output/htg_file.hpp"
 #include "amr/output/pvd_series.hpp"
 #include "amr/output/vtu_file.hpp"
 #include "made_up_mesh.hpp"
@@ -94,6 +95,22 @@ int main(int, char** argv) {
     json["is_float"] = is_float;
     json["file"] = file.string();
     json["listed_at"] = series.entries().back().time;
+    json["is_tree"] = false;
+    std::cout << json.dump() << '\n';
+  }
+  for (const auto& [name, mesh] : all) {
+    if (mesh.leaves.empty() || mesh.cells == 3) continue;  // not for a hyper tree grid
+    const auto file = folder / "data" / (std::string(name) + ".htg");
+    const bool is_float = std::string_view(name) == "float";
+    common::write_htg(file, mesh,
+                      is_float ? common::vtu_numbers::float32 : common::vtu_numbers::float64);
+    series.add(double(series.entries().size()) / 3, file);
+    auto json = truth(mesh);
+    json["name"] = std::string(name) + " as a hyper tree grid";
+    json["is_float"] = is_float;
+    json["file"] = file.string();
+    json["listed_at"] = series.entries().back().time;
+    json["is_tree"] = true;
     std::cout << json.dump() << '\n';
   }
 }
