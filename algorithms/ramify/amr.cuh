@@ -63,8 +63,10 @@
 #include <ramify/amr/physics/euler.cuh>
 #include <ramify/amr/physics/extensions.cuh>
 #include <ramify/amr/physics/positivity.cuh>
+#include <ramify/amr/physics/ppm.cuh>
 #include <ramify/amr/physics/problems.cuh>
 #include <ramify/amr/physics/shallow_water.cuh>
+#include <ramify/amr/physics/solid.cuh>
 #include <ramify/amr/restore.cuh>
 #include <ramify/amr/results.cuh>
 #include <ramify/amr/snapshot.hpp>

@@ -10,9 +10,9 @@
 ///     u_stage = u_new + dt L(u_new)
 ///     u_new   = (u_new + u_stage + dt L(u_stage)) / 2
 ///
-/// L is Godunov's method with linear reconstruction (van Leer 1979), along all axes at once, plus
-/// the source of the physics. The flux through a face during the step is dt/2 times the sum of the
-/// fluxes of both stages.
+/// L is Godunov's method with linear reconstruction (van Leer 1979), or with parabolas if the
+/// physics has them (with_ppm), along all axes at once, plus the source of the physics. The flux
+/// through a face during the step is dt/2 times the sum of the fluxes of both stages.
 ///
 /// An implicit source acts after each line above, for dt after the first one. After the second one
 /// it acts for dt/2, because u_stage contains the other half.
@@ -20,15 +20,17 @@
 /// A stage of a block, in the numbering of the code:
 ///   1  load the block's cells as primitive values
 ///   for each axis:
-///   2  load two ghost cells at each end of each line
+///   2  load two ghost cells at each end of each line, for parabolas three
 ///   3  reconstruct, and compute the fluxes through a run of faces; replace those that would make
-///      a cell invalid, if the physics has a fallback_flux() (keep_valid.cuh)
+///      a cell invalid, if the physics has a fallback_flux() (keep_valid.cuh), and those at the
+///      surface of a solid, if it has is_solid() (solid_faces.cuh)
 ///   4  exchange fluxes at the ends of runs; add fluxes to the registers at coarse-fine faces
 ///   5  add the sources, if the physics has any; raise values to floors, if it has at_floors();
 ///      store the new values
 ///   6  if the block has coarser neighbors: average down to its parent, which they read
 
 #include <ramify/amr/advance_cells.cuh>
+#include <ramify/amr/solid_faces.cuh>
 #include <ramify/runtime/shared.cuh>
 #include <ramify/runtime/team.cuh>
 
@@ -80,9 +82,9 @@ __global__ void __launch_bounds__(tuning_of<View>::bounds, 1)
     }
     team.sync();
 
-    // Step 3. Compute the fluxes through the faces [begin, end) of a line from limited linear
-    // profiles on their two sides, and add their differences to the cells between them. Face i is
-    // between the cells i - 1 and i. A thread whose run is not on the line has no faces.
+    // Step 3. Compute the fluxes through the faces [begin, end) of a line from limited profiles on
+    // their two sides, and add their differences to the cells between them. Face i is between the
+    // cells i - 1 and i. A thread whose run is not on the line has no faces.
     const int run = rank / tuning::lines;
     const line_of<View> line(axis, rank % tuning::lines);
     const int begin = run * tuning::run;
@@ -98,8 +100,9 @@ __global__ void __launch_bounds__(tuning_of<View>::bounds, 1)
       view.center(place, at, center);
       values cell = get_primitive<View>(shared, line.place(begin - 1));
       values above = get_primitive<View>(shared, line.place(begin));
-      values left = edges_of_cell(view.physics, get_primitive<View>(shared, line.place(begin - 2)),
-                                  cell, above, ghosts.limited)
+      values left = edges_on_line(view, shared, line, begin - 1,
+                                  get_primitive<View>(shared, line.place(begin - 2)), cell, above,
+                                  ghosts.limited)
                         .upper;
       RAMIFY_UNROLL
       for (int k = 0; k < tuning::run; ++k) {
@@ -108,7 +111,8 @@ __global__ void __launch_bounds__(tuning_of<View>::bounds, 1)
         const values below = cell;
         cell = above;
         above = get_primitive<View>(shared, line.place(face + 1));
-        const auto edges = edges_of_cell(view.physics, below, cell, above, ghosts.limited);
+        const auto edges =
+            edges_on_line(view, shared, line, face, below, cell, above, ghosts.limited);
         real where[dim];
         for (int a = 0; a < dim; ++a) {
           where[a] = a == axis ? center[a] + times(real(face) - real(0.5), spacing) : center[a];
@@ -116,6 +120,8 @@ __global__ void __launch_bounds__(tuning_of<View>::bounds, 1)
         values next = view.physics.flux(left, edges.lower, axis, where, now.time);
         if constexpr (has_fallback_flux<typename View::physics_type>)
           keep_valid(view, shared, line, {below, cell, axis, face, place.level, where}, now, next);
+        if constexpr (has_solid<typename View::physics_type>)
+          block_by_solid(view, {below, cell, axis, face, place.level, where}, now.time, next);
         left = edges.upper;
         if (k == 0) {
           set_first_flux<View>(shared, run, line.number, next);

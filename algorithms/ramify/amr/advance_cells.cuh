@@ -6,6 +6,7 @@
 /// adds changes, and stores the new values. The steps have the numbers of advance.cuh.
 
 #include <ramify/amr/keep_valid.cuh>
+#include <ramify/amr/parabola.cuh>
 #include <ramify/amr/rk_stage.cuh>
 #include <ramify/amr/run_view.cuh>
 
@@ -65,14 +66,31 @@ __device__ void load_ghosts(const View& view, const ghosts_of<View>& ghosts,
   for (int item = rank; item < axes * of_axis; item += tuning_of<View>::threads) {
     const int along = axes == 1 ? axis : axis + item / of_axis;
     const int i = axes == 1 ? item : item % of_axis;
-    const int side = i / (cells::ghosts * lines);
-    const int depth = i / lines % cells::ghosts + 1;
+    const int side = i / (storage::ghosts * lines);
+    const int depth = i / lines % storage::ghosts + 1;
     const line_of<View> line(along, i % lines);
     const int cell = side == 0 ? 0 : (View::cells_along - 1) * cells::stride(along);
     int at[View::dim];
     cells::coordinates(line.first + cell, at);
     put_primitive(view, shared, storage::ghost_entry(along, side, depth) + line.number,
                   ghosts.ghost(node, at, along, side, depth));
+  }
+}
+
+/// Returns the values at the edges of the i-th cell of a line. `below`, `cell` and `above` are the
+/// primitive values of the cells i - 1, i and i + 1. A parabola also needs the next cell on either
+/// side.
+template <class View>
+[[nodiscard]] __device__ edge_values<typename View::values> edges_on_line(
+    const View& view, [[maybe_unused]] const storage_of<View>& shared,
+    [[maybe_unused]] const line_of<View>& line, [[maybe_unused]] int i,
+    const typename View::values& below, const typename View::values& cell,
+    const typename View::values& above, limiter limited) {
+  if constexpr (has_parabolas<typename View::physics_type>) {
+    return parabola_in_cell(view.physics, get_primitive<View>(shared, line.place(i - 2)), below,
+                            cell, above, get_primitive<View>(shared, line.place(i + 2)));
+  } else {
+    return edges_of_cell(view.physics, below, cell, above, limited);
   }
 }
 
@@ -153,6 +171,7 @@ __device__ void store_new_values(const View& view, const rk_stage& stage,
       add_source(view, node, cell, u, now, change);
       next = u + change;
       apply_implicit_source(view, node, cell, now.time + now.dt, now.dt, next);
+      if (is_solid_cell(view, node, cell)) next = u;
       kept.raise(view.physics, next);
       view.u_stage.store(node, cell, next);
     } else {
@@ -161,6 +180,7 @@ __device__ void store_new_values(const View& view, const rk_stage& stage,
       add_source(view, node, cell, last, now, change);
       next = real(0.5) * (u + (last + change));
       apply_implicit_source(view, node, cell, now.time, real(0.5) * now.dt, next);
+      if (is_solid_cell(view, node, cell)) next = u;
       kept.raise(view.physics, next);
       view.u_new.store(node, cell, next);
     }

@@ -68,9 +68,10 @@ struct advance_storage : cell_marks<Physics, padded_cells<Physics, n>> {
   using cells = block_cells<Physics::dimensions, n>;
   static constexpr int lines = tuning::lines;
   static constexpr int own = padded_cells<Physics, n>;  ///< the entries of the block's own cells
-  static constexpr int ghosts_of_axis = 2 * cells::ghosts * lines;
+  static constexpr int ghosts = ghost_layers<Physics>;  ///< ghost cells beyond each face
+  static constexpr int ghosts_of_axis = 2 * ghosts * lines;
 
-  /// The own cells, then two ghost cells at each end of the lines.
+  /// The own cells, then the ghost cells at each end of the lines.
   real primitive[Physics::variables][own + tuning::axes_with_ghosts * ghosts_of_axis];
   real change[Physics::variables][own];
   real first_flux[Physics::variables][tuning::runs][lines];  ///< through the first face of each run
@@ -79,7 +80,7 @@ struct advance_storage : cell_marks<Physics, padded_cells<Physics, n>> {
   /// Returns the entry of a ghost cell at the end of line 0; those of the next lines follow.
   __host__ __device__ static constexpr int ghost_entry(int axis, int side, int depth) {
     const int set = axis % tuning::axes_with_ghosts;
-    return own + set * ghosts_of_axis + (side * cells::ghosts + depth - 1) * lines;
+    return own + set * ghosts_of_axis + (side * ghosts + depth - 1) * lines;
   }
 };
 
@@ -101,7 +102,7 @@ struct line_of_cells {
       step = a == axis ? storage::cell_entry(cells::stride(a)) : step;
     }
   }
-  /// Returns the entry of the i-th cell; ghost cells are -2, -1, n and n + 1.
+  /// Returns the entry of the i-th cell; ghost cells are -ghosts, ..., -1, n, n + 1, ...
   [[nodiscard]] __device__ int place(int i) const {
     if (i < 0) return storage::ghost_entry(axis, 0, -i) + number;
     if (i >= n) return storage::ghost_entry(axis, 1, i - n + 1) + number;

@@ -17,11 +17,10 @@ template <int dim, int n>
 struct block_cells {
   static_assert(
       n % 2 == 0 && n >= 4,
-      "n must be even and at least 4: blocks have two ghost cells, and pairs of cells are "
+      "n must be even and at least 4: blocks have up to three ghost cells, and pairs of cells are "
       "coarsened");
   static constexpr int count = dim == 2 ? n * n : n * n * n;
   static constexpr int per_face = count / n;
-  static constexpr int ghosts = 2;  ///< ghost cells beyond each face
 
   /// Returns the distance in memory between two cells that are neighbors along `axis`.
   __host__ __device__ static constexpr int stride(int axis) {

@@ -41,8 +41,8 @@ struct ghost_reader {
   real time = 0;         ///< of `u`
   real coarse_step = 0;  ///< length of the coarser level's step, at whose ends its values are
 
-  /// Returns the ghost cell `depth` cells (1 or 2) beyond a face. `at` is the last cell before the
-  /// face.
+  /// Returns the ghost cell `depth` cells (1 or 2, for parabolas up to 3) beyond a face. `at` is
+  /// the last cell before the face.
   [[nodiscard]] __device__ values ghost(int node, const int (&at)[dim], int axis, int side,
                                         int depth) const {
     const int neighbor = tree.neighbor[node * tree.faces + face_of(axis, side)];
@@ -51,14 +51,17 @@ struct ghost_reader {
       return u.load(neighbor, cells::cell_number(at) + opposite_end * cells::stride(axis));
     }
     if (neighbor == no_neighbor) return boundary_value(u, node, at, axis, side, depth, time);
-    // Both ghost cells are in the first coarse cell beyond the face.
+    // The first two ghost cells are in the first coarse cell beyond the face, a third one in the
+    // next.
     const int coarse = coarse_neighbor(node, axis, side);
     const bool far = depth == 2;
+    const int skipped = ghost_layers<Physics> > 2 && depth > 2 ? 1 : 0;
     int there[dim];
     bool upper[dim];  // which half of the coarse cell the ghost cell is in
     for (int a = 0; a < dim; ++a) {
       upper[a] = a == axis ? far != (side == 0) : at[a] % 2 == 1;
-      there[a] = a == axis ? (side == 0 ? n - 1 : 0) : coarse_coordinate(node, at, a);
+      there[a] =
+          a == axis ? (side == 0 ? n - 1 - skipped : skipped) : coarse_coordinate(node, at, a);
     }
     const real begin = time - times(elapsed, coarse_step);
     const values before = interpolate(coarse_old, coarse, there, upper, begin);

@@ -41,6 +41,16 @@ concept has_floors = requires(const P& physics, const typename P::values& u) {
   { physics.describe_floors(u) } -> std::convertible_to<std::string>;
 };
 
+/// Whether the profiles of a physics in its cells are parabolas (with_ppm). Otherwise they are
+/// linear.
+template <class P>
+concept has_parabolas = requires {
+  requires P::has_parabolas;
+};
+/// The number of ghost cells beyond each face of a block that a stage of a step reads.
+template <class P>
+inline constexpr int ghost_layers = has_parabolas<P> ? 3 : 2;
+
 /// Whether a physics is called back after each step.
 template <class P>
 concept has_after_step = requires(const P& physics, typename P::values& u, point_of<P> where) {
@@ -76,6 +86,12 @@ concept has_ghost_state = requires(const P& physics, const typename P::values& u
   {
     physics.ghost_state(u, 0, 0, where, typename P::real{})
     } -> std::convertible_to<typename P::values>;
+};
+
+/// Whether a physics has solid cells.
+template <class P>
+concept has_solid = requires(const P& physics, point_of<P> where) {
+  { physics.is_solid(where) } -> std::convertible_to<bool>;
 };
 
 /// Whether a physics has a source.
@@ -132,6 +148,7 @@ struct physics_functions<P, true> {
   };
   // A member that has the name of an optional one has its parameters, too.
   static constexpr bool ghost_state = has_ghost_state<P> || !requires { &P::ghost_state; };
+  static constexpr bool is_solid = has_solid<P> || !requires { &P::is_solid; };
   static constexpr bool source = has_source<P> || !requires { &P::source; };
   static constexpr bool implicit_source = has_implicit_source<P> || !requires {
     &P::implicit_source;
@@ -141,8 +158,8 @@ struct physics_functions<P, true> {
   static constexpr bool at_floors = has_raising_floors<P> || !requires { &P::at_floors; };
   static constexpr bool are_valid = to_primitive && to_conserved && is_valid && is_positive &&
                                     max_wave_speed && flux && reflected && field_name &&
-                                    ghost_state && source && implicit_source && after_step &&
-                                    fallback_flux && at_floors;
+                                    ghost_state && is_solid && source && implicit_source &&
+                                    after_step && fallback_flux && at_floors;
 };
 
 /// Reports each type or constant that a physics lacks by a sentence of the compiler.
@@ -184,6 +201,9 @@ struct checked_physics_functions {
   static_assert(functions::ghost_state,
                 "amr_run: the optional member of Physics is values ghost_state(values inside, int "
                 "axis, int side, const real (&where)[dimensions], real time) const");
+  static_assert(functions::is_solid,
+                "amr_run: the optional member of Physics is bool is_solid(const real "
+                "(&where)[dimensions]) const");
   static_assert(functions::source,
                 "amr_run: the optional member of Physics is values source(values, const real "
                 "(&where)[dimensions], const real (&edges)[dimensions], real time) const");

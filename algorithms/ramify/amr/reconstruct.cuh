@@ -105,23 +105,30 @@ struct edge_values {
   Values lower, upper;
 };
 
-/// Returns the values at the edges of a cell, from the primitive values of the cell and of its
-/// neighbors along an axis. Each lies between the values of the cell and a neighbor, up to
-/// rounding. If density or pressure at an edge is not positive, both edges get the values of the
-/// cell.
-template <class Physics, class Limiter = monotonized_central>
-[[nodiscard]] __host__ __device__ edge_values<typename Physics::values> edges_of_cell(
-    const Physics& physics, const typename Physics::values& below,
-    const typename Physics::values& cell, const typename Physics::values& above,
-    Limiter limited = {}) {
-  const auto half = half_slopes(limited, cell - below, above - cell);
-  edge_values<typename Physics::values> edges{cell - half, cell + half};
+/// Returns the values at the edges of a cell. If density or pressure at an edge is not positive,
+/// both edges get the values of the cell.
+template <class Physics>
+[[nodiscard]] __host__ __device__ edge_values<typename Physics::values> positive_edges(
+    const Physics& physics, const typename Physics::values& cell,
+    edge_values<typename Physics::values> edges) {
   const bool valid = physics.is_positive(edges.lower) && physics.is_positive(edges.upper);
   for (int i = 0; i < Physics::variables; ++i) {
     edges.lower[i] = valid ? edges.lower[i] : cell[i];
     edges.upper[i] = valid ? edges.upper[i] : cell[i];
   }
   return edges;
+}
+
+/// Returns the values at the edges of a cell, from the primitive values of the cell and of its
+/// neighbors along an axis. Each lies between the values of the cell and a neighbor, up to
+/// rounding.
+template <class Physics, class Limiter = monotonized_central>
+[[nodiscard]] __host__ __device__ edge_values<typename Physics::values> edges_of_cell(
+    const Physics& physics, const typename Physics::values& below,
+    const typename Physics::values& cell, const typename Physics::values& above,
+    Limiter limited = {}) {
+  const auto half = half_slopes(limited, cell - below, above - cell);
+  return positive_edges<Physics>(physics, cell, {cell - half, cell + half});
 }
 
 }  // namespace ramify::detail::amr::inline RAMIFY_BUILD

@@ -26,6 +26,17 @@ struct cell_shape {
   }
 };
 
+/// Returns whether a cell is solid: then a step does not change it.
+template <class View>
+[[nodiscard]] __device__ bool is_solid_cell([[maybe_unused]] const View& view,
+                                            [[maybe_unused]] int node, [[maybe_unused]] int cell) {
+  if constexpr (has_solid<typename View::physics_type>) {
+    return view.physics.is_solid(cell_shape<View>(view, node, cell).where);
+  } else {
+    return false;
+  }
+}
+
 /// A stage of the Runge-Kutta method on one level.
 struct rk_stage {
   int index;               ///< 0: first stage, 1: second stage

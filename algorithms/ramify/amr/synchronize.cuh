@@ -6,6 +6,7 @@
 /// fluxes of finer blocks.
 
 #include <ramify/amr/keep_valid.cuh>
+#include <ramify/amr/rk_stage.cuh>
 #include <ramify/amr/run_view.cuh>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
@@ -131,6 +132,7 @@ __device__ typename View::real flux_correction(const View& view, int node, int c
   constexpr int parts = 1 << (dim - 1);  // fine cells at a coarse cell's face
   const int level = view.tree.place[node].level;
   real change = 0;
+  if (is_solid_cell(view, node, cell)) return change;
   for (int axis = 0; axis < dim; ++axis) {
     const int side = at[axis] == 0 ? 0 : 1;
     const int face = face_of(axis, side);

@@ -16,11 +16,13 @@ inline constexpr int pack_threads = 128;  ///< per block, for kernels with one b
 
 // ---- the kinds of regions ----------------------------------------------------------------------
 
-/// The two layers of cells at a face of a block, from one or two arrays.
+/// The layers of cells at a face of a block that ghost cells and their slopes are in, from one or
+/// two arrays.
 template <class View>
 struct face_layers {
   using cells = typename View::cells;
-  static constexpr int of_array = View::physics_type::variables * cells::ghosts * cells::per_face;
+  static constexpr int layers = ghost_layers<typename View::physics_type>;
+  static constexpr int of_array = View::physics_type::variables * layers * cells::per_face;
 
   typename View::values_type u;
   typename View::values_type second{};
@@ -31,8 +33,8 @@ struct face_layers {
   [[nodiscard]] __device__ typename View::real* at(const View&, const block_region& region,
                                                    int i) const {
     const int line = i % cells::per_face;
-    const int depth = i / cells::per_face % cells::ghosts;
-    const int v = i % of_array / (cells::per_face * cells::ghosts);
+    const int depth = i / cells::per_face % layers;
+    const int v = i % of_array / (cells::per_face * layers);
     const int along = region.face % 2 == 0 ? depth : View::cells_along - 1 - depth;
     const typename View::values_type& from = i < of_array ? u : second;
     return from.data + from.offset(region.node, v, cells::on_line(region.face / 2, line, along));

@@ -15,7 +15,8 @@
 ///   | average_down(), of a node    | its children                                              |
 ///
 /// A ghost cell and its slopes are in the two layers of cells of the other block that are next to
-/// the face. Therefore a message has two layers of cells of a block for each face that is read.
+/// the face, with parabolas (with_ppm) in three. Therefore a message has these layers of cells of a
+/// block for each face that is read.
 
 #include <algorithm>
 #include <cstddef>

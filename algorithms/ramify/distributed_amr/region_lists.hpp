@@ -13,8 +13,8 @@
 
 namespace ramify::detail::amr::inline RAMIFY_ABI {
 
-/// A region of a block that is exchanged: the two layers of cells at a face, or the flux register
-/// of a face. If the whole block is exchanged, `face` is 0.
+/// A region of a block that is exchanged: the layers of cells at a face, or the flux register of a
+/// face. If the whole block is exchanged, `face` is 0.
 struct block_region {
   int node;
   int face;
