@@ -69,6 +69,10 @@ struct advance_storage : cell_marks<Physics, padded_cells<Physics, n>> {
   static constexpr int lines = tuning::lines;
   static constexpr int own = padded_cells<Physics, n>;  ///< the entries of the block's own cells
   static constexpr int ghosts = ghost_layers<Physics>;  ///< ghost cells beyond each face
+  // Only the children at a coarse-fine face are averaged to their parent during a step.
+  static_assert(n >= 2 * ghosts,
+                "a block must have twice as many cells along an edge as ghost cells beyond a face: "
+                "at least 6 with with_ppm");
   static constexpr int ghosts_of_axis = 2 * ghosts * lines;
 
   /// The own cells, then the ghost cells at each end of the lines.

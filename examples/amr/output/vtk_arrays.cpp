@@ -8,6 +8,7 @@
 #include <new>
 #include <ostream>
 #include <streambuf>
+#include <utility>
 
 namespace common {
 namespace {
@@ -74,14 +75,15 @@ class compressed_array : public std::streambuf {
 
 void vtk_arrays::add(const std::string& section, const std::string& attributes,
                      const std::function<void(std::ostream&)>& write) {
-  compressed_array array;
-  std::ostream out(&array);
+  compressed_array compressed;
+  std::ostream out(&compressed);
   out.exceptions(std::ios::badbit);
   write(out);
-  arrays_.push_back({section,
-                     attributes + " format=\"appended\" offset=\"" + std::to_string(offset_) + '"',
-                     array.text()});
-  offset_ += arrays_.back().data.size();
+  array& added = arrays_.emplace_back();
+  added.section = section;
+  added.attributes = attributes + " format=\"appended\" offset=\"" + std::to_string(offset_) + '"';
+  compressed.move_to(added.header, added.data);
+  offset_ += added.header.size() + added.data.size();
 }
 
 void vtk_arrays::write_section(std::ostream& out, const std::string& section) const {
@@ -94,7 +96,7 @@ void vtk_arrays::write_section(std::ostream& out, const std::string& section) co
 
 void vtk_arrays::write_data(std::ostream& out) const {
   out << "  <AppendedData encoding=\"raw\">\n_";
-  for (const array& one : arrays_) out << one.data;
+  for (const array& one : arrays_) out << one.header << one.data;
   out << "\n  </AppendedData>\n";
 }
 

@@ -40,7 +40,8 @@ class vtk_arrays {
  private:
   struct array {
     std::string section, attributes;
-    std::string data;  ///< as it is in the file
+    std::string header;  ///< before the data in the file
+    std::string data;
   };
   std::vector<array> arrays_;
   std::uint64_t offset_ = 0;
