@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The grids of a level of quicksort_in_place() that count the elements of each bucket, and collect
-/// those of each slot of the output. in_place_level.cuh describes the steps.
+/// The grids of a level of quicksort_in_place() that count and collect elements: see
+/// in_place_level.cuh.
 
 #include <cstddef>
 #include <cstdint>
@@ -207,7 +207,6 @@ struct tile_distribution {
 
   /// Takes the places of the elements in the output, and claims the slots that collect them.
   /// Waits until all these slots are free. Ends with a barrier.
-  ///
   /// A block claims its slots before it waits. A slot for which it waits belongs to a tile that
   /// another block has taken, and that this block reads before it waits. So the wait ends, however
   /// few blocks of the grid are resident.
@@ -226,9 +225,9 @@ struct tile_distribution {
     } while (__syncthreads_or(ready ? 0 : 1) != 0);
     // Reads of shared memory take much less time than one read of `source` for each element.
     for_each_bucket([&](unsigned b, unsigned here) {
-      shared.first_slots[b] = load_relaxed(level.source[shared.places[b] / tuning::slot]);
-      shared.last_slots[b] =
-          load_relaxed(level.source[(shared.places[b] + here - 1) / tuning::slot]);
+      const position to = shared.places[b];
+      shared.first_slots[b] = load_relaxed(level.source[to / tuning::slot]);
+      shared.last_slots[b] = load_relaxed(level.source[(to + here - 1) / tuning::slot]);
     });
     __syncthreads();
   }
@@ -250,11 +249,10 @@ struct tile_distribution {
  private:
   /// Returns the slot that collects slot `s` of the output, of which bucket `b` has some elements.
   [[nodiscard]] __device__ unsigned collecting_slot(unsigned b, position s) const {
-    if (s == shared.places[b] / tuning::slot) return shared.first_slots[b];
-    if (s == (shared.places[b] + shared.search.counts[b] - 1) / tuning::slot) {
-      return shared.last_slots[b];
-    }
-    return load_relaxed(level.source[s]);
+    const position first = shared.places[b];
+    if (s == first / tuning::slot) return shared.first_slots[b];
+    const position last = first + shared.search.counts[b] - 1;
+    return s == last / tuning::slot ? shared.last_slots[b] : load_relaxed(level.source[s]);
   }
   /// Calls use(b, count) for each bucket of this thread that has elements of the tile.
   template <class Use>
