@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// The grids of a level of quicksort_in_place() that count and collect elements: see
-/// in_place_level.cuh.
+/// The grids of a level in place that count and collect elements: see in_place_level.cuh.
 
 #include <cstddef>
 #include <cstdint>
@@ -207,6 +206,7 @@ struct tile_distribution {
 
   /// Takes the places of the elements in the output, and claims the slots that collect them.
   /// Waits until all these slots are free. Ends with a barrier.
+  ///
   /// A block claims its slots before it waits. A slot for which it waits belongs to a tile that
   /// another block has taken, and that this block reads before it waits. So the wait ends, however
   /// few blocks of the grid are resident.
@@ -258,8 +258,7 @@ struct tile_distribution {
   template <class Use>
   __device__ void for_each_bucket(const Use& use) const {
     for (unsigned b = threadIdx.x; b < shape.buckets(); b += threads) {
-      const unsigned here = shared.search.counts[b];
-      if (here != 0) use(b, here);
+      if (const unsigned here = shared.search.counts[b]; here != 0) use(b, here);
     }
   }
 
