@@ -42,9 +42,8 @@ __global__ void meet(counters* counts, unsigned kernels, unsigned milliseconds) 
   }
 }
 
-// 1. Two threads launch a kernel each into the stream that `stream` names for them. Returns how
-//    many
-//    kernels waited in vain.
+// 1. Two threads launch a kernel each into the stream that `stream` names for them. Returns
+//    how many kernels waited in vain.
 unsigned kernels_alone(cudaStream_t stream) {
   const lesson::device_array<counters> memory(1);
   check(cudaDeviceSynchronize(), "waiting for the cleared counters");

@@ -9,8 +9,8 @@
 //                executable graph: from its next launch on, and without a new instantiation.
 // The pitfall    The graph and the executable graph are two objects. A change of a node of the
 //                graph has no effect on what was instantiated from it before. An update can change
-//                the arguments, the shape and the kernel of a node, but neither its dependencies
-//                nor from a kernel that launches nothing to one that launches.
+//                the arguments, the shape and the kernel of a node. It cannot change its
+//                dependencies, nor replace a kernel that launches nothing by one that launches.
 // Try            In step 4, change the node of `graph`: cudaGraphKernelNodeSetParams(parent_node,
 //                &run_parent). The executable graph still has 4 children.
 #include "lesson.hpp"

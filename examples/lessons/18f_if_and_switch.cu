@@ -4,7 +4,7 @@
 // Read first     Lesson 18b.
 // You will see   one graph, launched for four sizes of a problem. Its first kernel reads the size
 //                and chooses one of three bodies; another body runs only for odd sizes. The host
-//                does not know which.
+//                does not read the choice.
 // The rule       The body of an IF node runs if its condition is not 0. A SWITCH node has several
 //                bodies, and body n runs if its condition is n; for a larger number none runs. A
 //                kernel that runs before the node sets the condition.

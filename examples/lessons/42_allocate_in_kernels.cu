@@ -11,8 +11,8 @@
 //                that allocated it: cudaFree(), free() or delete, in any kernel.
 // The pitfall    cudaFree() of the host refuses what a kernel has allocated, and cudaFree() of a
 //                kernel refuses what the host has allocated. An allocation in a kernel takes much
-//                longer than one launch slot or one atomic addition: for many small objects, take
-//                an index from a counter into an array of the host.
+//                longer than an atomic addition: for many small objects, take an index from a
+//                counter into an array that the host has allocated.
 // Try            Write `levels = 5`. One level more: 31 nodes.
 #include "lesson.hpp"
 
@@ -65,9 +65,8 @@ __global__ void harvest(node* here, results* out) {
   }
 }
 
-// 3. new also calls a constructor. A GPU has no exceptions: new returns null if the heap is
-//    exhausted.
-//    (The CPU executor takes the memory for new from the host.)
+// 3. new also calls a constructor. It returns null if the heap is exhausted, because a GPU has
+//    no exceptions. (The CPU executor takes the memory for new from the host.)
 __global__ void make_object(results* out) { out->made = new object{7}; }
 __global__ void use_object(results* out) {
   out->sum += out->made->number;

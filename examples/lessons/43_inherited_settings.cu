@@ -6,8 +6,8 @@
 //                and after the host has changed them, and a child with 64 KiB of dynamic shared
 //                memory.
 // The rule       Limits belong to the device, not to a grid: the host sets them, and all grids have
-//                them, at any depth. So does the permission of the host for more than 48 KiB of
-//                shared memory: it belongs to the kernel, and holds for its launches by kernels.
+//                them, at any depth. The permission for more than 48 KiB of shared memory belongs
+//                to the kernel: the host gives it, and it also holds for launches by kernels.
 // The pitfall    No kernel can set a limit. A grid that needs more stack than its parent, such as
 //                one with a recursive device function, needs the limit before the host's first
 //                launch. Not inherited: streams and events of the parent (lesson 5), its shared

@@ -5,8 +5,8 @@
 # Read first     Lesson 15.
 # You will see   one kernel in four programs: compiled as a whole, with relocatable code, with a
 #                function in another file, and beside a kernel that launches it. For each, the
-#                registers of the kernel and the size of the program; on a GPU also the memory that
-#                the device has left.
+#                registers of the kernel and the size of the program; on a GPU also the memory in
+#                use on the device.
 # The rule       nvlink takes the device runtime cudadevrt into the program only if a kernel
 #                launches. It adds about a megabyte to the file, and the device reserves memory for
 #                pending launches. -rdc=true alone adds little; it lets a kernel call functions of

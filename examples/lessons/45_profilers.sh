@@ -7,8 +7,9 @@
 #                Compute (ncu), if they are installed: how many runs of which kernel they list.
 # The rule       nsys shows a timeline: which kernel the host launched when, and where the GPU was
 #                idle. ncu runs a kernel several times and measures it: memory traffic, stalls,
-#                occupancy. Both hook into launches by the host. For the children of a kernel use a
-#                launch trace (lesson 25, --trace), which Ramify's kernels write themselves.
+#                occupancy. It lists no children of a kernel, because it hooks into launches by the
+#                host. For them use a launch trace (lesson 25, --trace), which Ramify's kernels write
+#                themselves.
 # The pitfall    The time of a parent in a profile contains that of its children, because a grid is
 #                complete when they are. A kernel that ncu repeats must give the same work each
 #                time: a queue that was emptied once is not.

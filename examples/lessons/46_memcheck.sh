@@ -4,15 +4,14 @@
 #
 # Read first     Lessons 15 and 26.
 # You will see   a child with one thread too many. The program ends as if all were well, and
-#                memcheck names the kernel, the thread and the line. The tool racecheck says what it
-#                does with programs like this.
+#                memcheck names the kernel, the thread and the line. The tool racecheck warns that
+#                it does not support kernels that launch.
 # The rule       An access beyond an allocation need not fail: the memory after it often belongs to
 #                something else. memcheck checks each access, also in grids that kernels launched.
 #                Compile with -lineinfo, so that it names lines.
 # The pitfall    memcheck finds accesses outside of all allocations. It does not find an index that
 #                is wrong within an allocation, nor a launch whose error no thread reads. Use one
-#                allocation for each array while you search. It makes false reports while other
-#                programs use the GPU.
+#                allocation for each array while you search.
 # Try            Write `<` instead of `<=` in the child: memcheck finds nothing.
 set -euo pipefail
 

@@ -6,7 +6,7 @@ set -euo pipefail
 root=$1 build=$2 work=$3 python=$4
 "$python" -c 'import torch' 2>/dev/null || { echo "skipped: PyTorch is not installed"; exit 77; }
 if grep -q 'lcudadevrt' "$build/ramify-quicksort.pc"; then
-  echo "skipped: the libraries of a build with CUDA are tested after their installation"
+  echo "skipped: install the libraries of a build with CUDA, then run examples/pytorch/sort_in_torch.py"
   exit 77
 fi
 # What an installation has: headers, libraries, and the module of pkg-config.

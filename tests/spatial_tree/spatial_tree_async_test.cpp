@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch) {
     if (failing == 1) BOOST_TEST(!ahead);  // in the sort, which the host completed
     return !ahead || report.spilled_tasks > 0;
   });
-  // Negative control: the failures did interrupt the sort and the recursion.
+  // Negative control: the failures did interrupt the build.
   BOOST_TEST(interrupted >= 3u);
   // In memory of the pool.
   static_cast<void>(tests::count_interrupted(

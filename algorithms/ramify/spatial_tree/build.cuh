@@ -8,9 +8,9 @@
 ///     first digit that differs     ^    ^    ^    ^    ^    ^
 ///     children                   [0012 0013][0100 0101 0132][0200]
 ///
-/// A task is the set of children of one node; its grid has one block per child. If a child has few
-/// points, the block builds its whole subtree. Otherwise the block splits the child and spawns a
-/// grid over the grandchildren.
+/// A task is the set of children of one node; a child has one block. If it has few points, the
+/// block builds its whole subtree. Otherwise the block splits the child and spawns a task for the
+/// grandchildren. The tasks of a level share one grid.
 ///
 /// Digits that all points of a node share are skipped, so every inner node has two or more
 /// children. Points with equal codes are divided into equal parts instead. The depth is therefore
