@@ -14,8 +14,8 @@
 ///                environment::memory or from Ramify's stream-ordered pool. If a second array fits
 ///                into it, the call is a quicksort().
 /// Stream         The call is ordered after earlier work in environment::stream. It returns after
-///                the array is sorted. Several sorts of parts run at the same time, in streams of
-///                the call. A graph cannot capture it.
+///                the array is sorted. Two batches of parts are sorted at the same time, in streams
+///                of the call. A graph cannot capture it.
 /// Errors         std::invalid_argument for a bad argument, before any memory is written;
 ///                unavailable; cuda_error; device_launch_error. If one of the last two is thrown,
 ///                the array may have lost elements, because some were outside it.

@@ -225,7 +225,7 @@ struct selected_criterion {
 [[nodiscard]] inline bool is_scalar(amr_problem problem) {
   return problem == amr_problem::advect_gaussian || problem == amr_problem::vortex_in_box;
 }
-/// Returns whether the problem is one of a gas, which euler forced_gas or positive_gas solves.
+/// Returns whether the problem is one of a gas, which euler, forced_gas or positive_gas solves.
 [[nodiscard]] inline bool is_gas(amr_problem problem) {
   return !is_scalar(problem) && problem != amr_problem::dam_break;
 }

@@ -45,10 +45,13 @@ class Arrays:
         env = _environment.checked(env)
         if env.backend == "cpu":
             raise ValueError("env.backend: 'cpu', but the arrays are on a GPU")
-        stream = env.stream
-        if stream is None:
-            stream = _current_stream(self.origin, self.gpu)
-        return _environment.made(env, "cuda", stream)
+        if env.stream is not None:
+            return _environment.made(env, "cuda", env.stream)
+        stream, address = _current_stream(self.origin, self.gpu)
+        made = _environment.made(env, "cuda", address)
+        # A run or a tree releases its memory in the stream, which must exist until then.
+        made.stream = stream
+        return made
 
     def empty(self, shape: tuple[int, ...], dtype: str) -> Any:
         """Return a new array of the library, in the same place. Raises MemoryError on the host."""
@@ -157,10 +160,12 @@ def _place(name: str, array: Any) -> tuple[str, int | None]:
     raise ValueError(f"{name}: the array is neither on the host nor on a CUDA device")
 
 
-def _current_stream(library: str, gpu: int) -> int:
-    """Return the address of the library's current stream on a GPU; 0 is the default stream."""
+def _current_stream(library: str, gpu: int) -> tuple[Any, int]:
+    """Return the library's current stream on a GPU, and its address; 0 is the default stream."""
     if library == "torch":
-        return sys.modules["torch"].cuda.current_stream(gpu).cuda_stream
+        stream = sys.modules["torch"].cuda.current_stream(gpu)
+        return stream, stream.cuda_stream
     if library == "cupy":
-        return sys.modules["cupy"].cuda.get_current_stream(gpu).ptr
-    return 0
+        stream = sys.modules["cupy"].cuda.get_current_stream(gpu)
+        return stream, stream.ptr
+    return None, 0

@@ -13,6 +13,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <ramify/runtime/async_run.hpp>
 #include <span>
 #include <sstream>
@@ -92,15 +94,17 @@ template <class Run>
   return without_lock([&] { return text_of(run()); });
 }
 
-/// A call that has started, of any family.
+/// A call that has started, of any family. Several threads may call get().
 class started_run {
  public:
   started_run() = default;
   template <class Report>
   started_run(async_run<Report> run)
       : captured_(run.captured()),
-        get_([own = std::make_shared<async_run<Report>>(std::move(run))] {
-          return text_of(own->get());
+        get_([own = std::make_shared<state<Report>>(std::move(run))] {
+          const std::lock_guard lock(own->mutex);
+          if (!own->text || own->run.captured()) own->text = text_of(own->run.get());
+          return *own->text;
         }) {}
 
   /// Waits for the call, and returns the text of its report. \throws what async_run::get() throws
@@ -109,6 +113,15 @@ class started_run {
   [[nodiscard]] bool captured() const { return captured_; }
 
  private:
+  template <class Report>
+  struct state {
+    explicit state(async_run<Report> of) : run(std::move(of)) {}
+
+    async_run<Report> run;
+    std::mutex mutex;
+    std::optional<std::string> text;  // of the last report
+  };
+
   bool captured_ = false;
   std::function<std::string()> get_;
 };

@@ -81,7 +81,7 @@ NB_MODULE(_ramify, module) {
   nb::register_exception_translator(&translate_file_error);
   module.attr("gpu_architectures") = gpu_architectures();
   add_traces(module);
-  nb::class_<environment>(module, "Environment");
+  nb::class_<environment>(module, "Environment", nb::dynamic_attr()); // see Arrays.environment()
   module.def("make_environment", &make_environment, nb::arg("backend"), nb::arg("route"),
              nb::arg("flat_loop"), nb::arg("stream"), nb::arg("pending_launches"),
              nb::arg("trace").none(), nb::keep_alive<0, 6>());
