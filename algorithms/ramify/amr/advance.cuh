@@ -121,8 +121,7 @@ __global__ void __launch_bounds__(tuning_of<View>::bounds, 1)
         if constexpr (has_fallback_flux<typename View::physics_type>)
           keep_valid(view, shared, line, {below, cell, axis, face, place.level, where}, now, next);
         if constexpr (has_solid<typename View::physics_type>)
-          block_by_solid(view, place, at, {below, cell, axis, face, place.level, where}, now.time,
-                         next);
+          block_by_solid(view, place, at, {below, cell, axis, face, place.level, where}, now, next);
         left = edges.upper;
         if (k == 0) {
           set_first_flux<View>(shared, run, line.number, next);

@@ -31,7 +31,8 @@ template <class View>
 template <class View>
 __device__ void block_by_solid(const View& view, const block_place<View::dim>& place,
                                const int (&at)[View::dim], const cell_face<View>& face,
-                               typename View::real time, typename View::values& flux) {
+                               const stage_clock<typename View::real>& now,
+                               typename View::values& flux) {
   using values = typename View::values;
   bool is_solid[2];
   for (int side = 0; side < 2; ++side) {
@@ -49,7 +50,7 @@ __device__ void block_by_solid(const View& view, const block_place<View::dim>& p
   const values image =
       view.physics.to_primitive(view.physics.reflected(view.physics.to_conserved(gas), face.axis));
   flux = view.physics.flux(is_solid[0] ? image : gas, is_solid[0] ? gas : image, face.axis,
-                           face.where, time);
+                           face.where, now.time);
 }
 
 }  // namespace ramify::detail::amr::inline RAMIFY_BUILD
