@@ -21,6 +21,7 @@
 
 #include <ramify/amr/physics_members.cuh>
 
+RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::inline RAMIFY_BUILD {
 
 /// A physics with a solid body.
@@ -56,3 +57,4 @@ struct solid_box {
 };
 
 }  // namespace ramify::inline RAMIFY_BUILD
+RAMIFY_INT_ARRAY_BOUNDS_END
