@@ -22,7 +22,8 @@
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
-/// How many times the second difference of the cells around a profile may have.
+/// The limit of the curvature of a profile, as a multiple of the second differences of the cells
+/// around it.
 template <class Real>
 inline constexpr Real curvature_factor = Real(1.25);
 
