@@ -17,7 +17,7 @@ template <int dim, int n>
 struct block_cells {
   static_assert(
       n % 2 == 0 && n >= 4,
-      "n must be even and at least 4: blocks have up to three ghost cells, and pairs of cells are "
+      "n must be even and at least 4: blocks have at least two ghost cells, and pairs of cells are "
       "coarsened");
   static constexpr int count = dim == 2 ? n * n : n * n * n;
   static constexpr int per_face = count / n;
