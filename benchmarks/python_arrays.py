@@ -110,15 +110,20 @@ class Bench:
             self.torch.cuda.synchronize()
 
     def time(self, call, repeats=None):
-        """Returns the times of a call in milliseconds, and its result."""
-        call()
+        """Returns the times of a call in milliseconds, and its result.
+
+        The first call is not measured, unless it takes seconds: then it is the only one."""
         times = []
-        for _ in range(repeats or self.repeats):
+        for number in range(1 + (repeats or self.repeats)):
             self.synchronize()
             begin = time.perf_counter()
             result = call()
             self.synchronize()
-            times.append(1e3 * (time.perf_counter() - begin))
+            elapsed = 1e3 * (time.perf_counter() - begin)
+            if number > 0 or elapsed > 2000:
+                times.append(elapsed)
+            if elapsed > 2000:
+                break
         found = {"median": statistics.median_high(times), "least": min(times), "most": max(times),
                  "repeats": len(times)}
         return found, result

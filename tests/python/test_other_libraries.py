@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Arrays of other libraries than NumPy: results are of the same library, in the same place."""
 
+import contextlib
+import sys
+import threading
+import types
+
 import numpy
 import pytest
 import ramify
@@ -62,6 +67,92 @@ def test_all_families_accept_strict_arrays():
         numpy.testing.assert_array_equal(numpy.from_dlpack(found), expected)
 
 
+class FakeArray:
+    """An array that says it is on GPU 0. It records which streams it is exported for."""
+
+    def __init__(self, library, elements):
+        self.library, self.elements = library, elements
+        self.shape, self.dtype = elements.shape, elements.dtype
+        self.flags, self.device, self.requires_grad = elements.flags, "gpu", False
+
+    def __array_namespace__(self):
+        return self.library
+
+    def __setitem__(self, key, value):
+        self.library.events.append("copied")
+
+    def __dlpack_device__(self):
+        return (2, 0)
+
+    def __dlpack__(self, *, stream=None):
+        self.library.events.append(stream)
+        if stream == -1:
+            raise BufferError("there is no memory on a GPU")  # ends the call
+
+
+class FakeLibrary(types.SimpleNamespace):
+    """A library whose current stream has the address 4096. It records what a call requests."""
+
+    float64 = "float64"
+
+    def __init__(self, name, device=0):
+        self.events = []
+        self.array = type("Array", (FakeArray,), {"__module__": name})
+        self.cuda = types.SimpleNamespace(
+            current_device=lambda: device,
+            runtime=types.SimpleNamespace(getDevice=lambda: device),
+            current_stream=lambda gpu: types.SimpleNamespace(cuda_stream=4096),
+            get_current_stream=lambda gpu: types.SimpleNamespace(ptr=4096),
+            ExternalStream=lambda address, gpu: self._stream(address),
+            stream=lambda stream: stream,
+        )
+
+    def empty(self, shape, dtype=None, device=None):
+        self.events.append("allocated")
+        return self.array(self, numpy.empty(shape))
+
+    @contextlib.contextmanager
+    def _stream(self, address):
+        self.events.append(f"stream {address}")
+        yield
+        self.events.append("previous stream")
+
+
+@pytest.mark.parametrize("name", ["torch", "cupy", "another"])
+def test_the_stream_that_a_call_names(name, monkeypatch):
+    library = FakeLibrary(name)
+    monkeypatch.setitem(sys.modules, name, library)
+    keys = library.array(library, numpy.zeros(5))
+
+    def events_of(**fields):
+        library.events.clear()
+        with pytest.raises(TypeError, match="incompatible function arguments"):
+            ramify.sort(keys, env=ramify.Environment(**fields))
+        return library.events
+
+    def within(address, *events):
+        return [f"stream {address}", *events, "previous stream"]
+
+    if name == "another":  # its current stream cannot be found; 1 is the default stream
+        assert events_of() == [1, "allocated", 1, "copied", 1, -1]
+        assert events_of(stream=8192) == [8192, "allocated", 8192, "copied", 8192, -1]
+        return
+    assert events_of() == events_of(stream=4096) == ["allocated", "copied", -1]
+    copies = within(8192, "allocated") + within(8192, "copied")
+    assert events_of(stream=8192) == [8192, *copies, -1]
+    default = within(0, "allocated") + within(0, "copied")
+    assert events_of(stream=0) == events_of(stream=1) == [1, *default, -1]
+
+
+@pytest.mark.parametrize("name", ["torch", "cupy"])
+def test_the_current_device_must_have_the_arrays(name, monkeypatch):
+    library = FakeLibrary(name, device=1)
+    monkeypatch.setitem(sys.modules, name, library)
+    with pytest.raises(ValueError, match="the arrays are on GPU 0, but the current device is GPU 1"):
+        ramify.sort(library.array(library, numpy.zeros(5)))
+    assert library.events == []
+
+
 class Library:
     """The calls of an array library that the tests of a GPU need."""
 
@@ -98,6 +189,10 @@ class Library:
         if self.name == "torch":
             return self.module.cuda.stream(self.module.cuda.Stream())
         return self.module.cuda.Stream(non_blocking=True)
+
+    def address_of(self, context):
+        """Return the address of the stream of a context that stream() has returned."""
+        return context.stream.cuda_stream if self.name == "torch" else context.ptr
 
     def fill_slowly(self, array, values):
         """Write the values to the array after work that takes some milliseconds."""
@@ -182,6 +277,86 @@ def test_started_calls_do_not_wait(library):
             found = library.on_host(segments.result)
         numpy.testing.assert_array_equal(found[:1000], numpy.sort(values[:1000]))
         numpy.testing.assert_array_equal(found[1000:], numpy.sort(values[1000:]))
+
+
+def test_calls_in_another_stream(library):
+    values = numpy.random.default_rng(9).permutation(1 << 20).astype("int32")
+    on_gpu = library.on_gpu(values)
+    other = library.stream()
+    env = ramify.Environment(stream=library.address_of(other))
+    ramify.sort(on_gpu, env=env)  # measures launches
+    for _ in range(5):
+        with library.stream():
+            keys = on_gpu * 0
+            library.fill_slowly(keys, on_gpu)
+            run = ramify.sort_async(keys, env=env)  # waits for the current stream, on the GPU
+            pairs = ramify.sort_pairs_async(keys[::2], keys[1::2], env=env)  # copies are made
+            assert library.is_busy()
+        with other:
+            following = library.on_host(run.result + 1)
+            found = library.on_host(pairs.result[1])
+        numpy.testing.assert_array_equal(following, 1 + numpy.arange(1 << 20))
+        numpy.testing.assert_array_equal(found, values[1::2][numpy.argsort(values[::2])])
+
+
+def test_a_tree_exists_until_its_queries_are_complete(library):
+    rng = numpy.random.default_rng(10)
+    points, others = rng.random((2, 200_000, 3), dtype="float32")
+    expected = ramify.SpatialTree(points).query(points, 4)
+    on_gpu, other_points = library.on_gpu(points), library.on_gpu(others)
+    ramify.SpatialTree(on_gpu).query(on_gpu, 4)  # measures launches
+    others_ran = 0
+    stopped = threading.Event()
+
+    def count():
+        nonlocal others_ran
+        while not stopped.wait(1e-4):
+            others_ran += 1
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    try:
+        for _ in range(5):
+            tree = ramify.SpatialTree(on_gpu)
+            with library.stream():
+                queries = on_gpu * 0
+                library.fill_slowly(queries, on_gpu)
+                run = tree.query_async(queries, 4)
+                assert library.is_busy()
+                found = run.result
+                before = others_ran
+                del tree, run  # waits, and lets other threads run
+                assert others_ran > before + 3
+            ramify.SpatialTree(other_points)  # perhaps in the same memory
+            numpy.testing.assert_array_equal(library.on_host(found.indices), expected.indices)
+    finally:
+        stopped.set()
+        thread.join()
+
+
+def test_threads_wait_for_one_run(library):
+    values = numpy.random.default_rng(11).permutation(1 << 20).astype("int32")
+    keys = library.on_gpu(values)
+    ramify.sort(keys)
+    with library.stream():
+        library.fill_slowly(keys, library.on_gpu(values))
+        run = ramify.sort_async(keys)
+        assert_threads_get_one_report(run)
+        numpy.testing.assert_array_equal(library.on_host(run.result), numpy.arange(1 << 20))
+
+
+def assert_threads_get_one_report(run):
+    reports = []
+    threads = [threading.Thread(target=lambda: reports.append(run.get())) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(reports) == 4 and len({str(report) for report in reports}) == 1
+
+
+def test_threads_wait_for_one_run_on_the_host():
+    assert_threads_get_one_report(ramify.sort_async(numpy.arange(1000.0)))
 
 
 @pytest.mark.parametrize("route", ["device", "flat"])

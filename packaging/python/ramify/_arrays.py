@@ -8,8 +8,10 @@ same library. No array is converted to another type.
 from __future__ import annotations
 
 import sys
+from contextlib import contextmanager
+from copy import copy
 from math import prod
-from typing import Any
+from typing import Any, Iterator
 
 import numpy
 
@@ -23,9 +25,12 @@ _GPU_DEVICES = {2, 13}  # memory of a CUDA device, managed memory
 
 
 class Arrays:
-    """The arrays of one call, which are of one library and in one place."""
+    """The arrays of one call, which are of one library and in one place, and its environment.
 
-    def __init__(self, **arrays: Any):
+    New arrays and copies are made in the stream of the call.
+    """
+
+    def __init__(self, env: Environment | None, **arrays: Any):
         """Raises TypeError for an object that is no array, ValueError for arrays in two places."""
         first_name, first = next(iter(arrays.items()))
         self.origin, self.gpu = _place(first_name, first)
@@ -37,21 +42,33 @@ class Arrays:
                     f"{name}: the array is of {_place_name(place)}, but {first_name} is of "
                     f"{_place_name((self.origin, self.gpu))}"
                 )
+        self._set_environment(env)
 
-    def environment(self, env: Environment | None) -> _ramify.Environment:
-        """Return the environment of the call. Raises TypeError or ValueError that names a field."""
+    def at(self, env: Environment | None) -> Arrays:
+        """Return the same arrays for another call."""
+        made = copy(self)
+        made._set_environment(env)
+        return made
+
+    def _set_environment(self, env: Environment | None) -> None:
+        """Set the environment of the call. Raises TypeError or ValueError that names a field."""
         if self.gpu is None:
-            return _environment.on_host(env)
+            self.env = _environment.on_host(env)
+            return
         env = _environment.checked(env)
         if env.backend == "cpu":
             raise ValueError("env.backend: 'cpu', but the arrays are on a GPU")
-        if env.stream is not None:
-            return _environment.made(env, "cuda", env.stream)
-        stream, address = _current_stream(self.origin, self.gpu)
-        made = _environment.made(env, "cuda", address)
+        _check_current_device(self.origin, self.gpu)
+        current = _current_stream(self.origin, self.gpu)
+        # 0 and 1, which DLPack uses, are addresses of the default stream.
+        given = 0 if env.stream == 1 else env.stream
+        self._stream = _address(current) if given is None else given
+        self._is_current = current is not None and self._stream == _address(current)
+        if not self._is_current:
+            _let_stream_wait(self._stream, self._like)
+        self.env = _environment.made(env, "cuda", self._stream)
         # A run or a tree releases its memory in the stream, which must exist until then.
-        made.stream = stream
-        return made
+        self.env.stream = current if self._is_current else None
 
     def empty(self, shape: tuple[int, ...], dtype: str) -> Any:
         """Return a new array of the library, in the same place. Raises MemoryError on the host."""
@@ -59,34 +76,53 @@ class Arrays:
             check_result("the result", prod(shape), numpy.dtype(dtype).itemsize)
         if self.origin == "numpy":
             return numpy.empty(shape, dtype)
-        if self.origin == "torch":
-            torch = sys.modules["torch"]
-            return torch.empty(shape, dtype=getattr(torch, dtype), device=self._like.device)
-        if self.origin == "cupy":
-            cupy = sys.modules["cupy"]
-            with cupy.cuda.Device(self.gpu):
-                return cupy.empty(shape, dtype)
-        namespace = self._like.__array_namespace__()
-        return namespace.empty(shape, dtype=getattr(namespace, dtype), device=self._like.device)
+        with self._in_stream():
+            if self.origin == "torch":
+                torch = sys.modules["torch"]
+                return torch.empty(shape, dtype=getattr(torch, dtype), device=self._like.device)
+            if self.origin == "cupy":
+                return sys.modules["cupy"].empty(shape, dtype)
+            namespace = self._like.__array_namespace__()
+            return namespace.empty(shape, dtype=getattr(namespace, dtype), device=self._like.device)
 
     def from_host(self, array: numpy.ndarray) -> Any:
         """Return the elements of a NumPy array as an array of the library, in the same place."""
         if self.origin == "numpy":
             return array
         result = self.empty(array.shape, str(array.dtype))
-        if self.origin == "torch":
-            result.copy_(sys.modules["torch"].from_numpy(array))
-        elif self.origin == "cupy":
-            result.set(array)
-        else:
-            result[...] = result.__array_namespace__().asarray(array)
+        with self._in_stream():
+            if self.origin == "torch":
+                result.copy_(sys.modules["torch"].from_numpy(array))
+            elif self.origin == "cupy":
+                result.set(array)
+            else:
+                result[...] = result.__array_namespace__().asarray(array)
         return result
 
     def copy(self, array: Any) -> Any:
         """Return a contiguous copy of an array."""
         result = self.empty(tuple(array.shape), dtype_of(array))
-        result[...] = array
+        with self._in_stream():
+            result[...] = array
         return result
+
+    @contextmanager
+    def _in_stream(self) -> Iterator[None]:
+        """Make the stream of the call the current one of the library."""
+        current = None if self.gpu is None else _current_stream(self.origin, self.gpu)
+        if self.gpu is None or (current is not None and self._stream == _address(current)):
+            yield
+        elif self.origin == "torch":
+            cuda = sys.modules["torch"].cuda
+            with cuda.stream(cuda.ExternalStream(self._stream, self.gpu)):
+                yield
+        elif self.origin == "cupy":
+            cuda = sys.modules["cupy"].cuda
+            with cuda.ExternalStream(self._stream, self.gpu):
+                yield
+        else:  # libraries have no common way to set the current stream
+            yield
+            _let_stream_wait(self._stream, self._like)
 
 
 def dtype_of(array: Any) -> str:
@@ -160,12 +196,34 @@ def _place(name: str, array: Any) -> tuple[str, int | None]:
     raise ValueError(f"{name}: the array is neither on the host nor on a CUDA device")
 
 
-def _current_stream(library: str, gpu: int) -> tuple[Any, int]:
-    """Return the library's current stream on a GPU, and its address; 0 is the default stream."""
+def _check_current_device(library: str, gpu: int) -> None:
+    """Raise ValueError if the arrays are not on the current device, where the call would run."""
     if library == "torch":
-        stream = sys.modules["torch"].cuda.current_stream(gpu)
-        return stream, stream.cuda_stream
-    if library == "cupy":
-        stream = sys.modules["cupy"].cuda.get_current_stream(gpu)
-        return stream, stream.ptr
-    return None, 0
+        current = sys.modules["torch"].cuda.current_device()
+    elif library == "cupy":
+        current = sys.modules["cupy"].cuda.runtime.getDevice()
+    else:
+        return
+    if current != gpu:
+        raise ValueError(f"the arrays are on GPU {gpu}, but the current device is GPU {current}")
+
+
+def _current_stream(library: str, gpu: int) -> Any:
+    """Return the library's current stream on a GPU, or None if it cannot be found."""
+    if library in ("torch", "cupy"):
+        cuda = sys.modules[library].cuda
+        return cuda.current_stream(gpu) if library == "torch" else cuda.get_current_stream(gpu)
+    return None
+
+
+def _address(stream: Any) -> int:
+    """Return the address of a stream of a library; 0 is the default stream."""
+    if stream is None:
+        return 0
+    return int(stream.cuda_stream if hasattr(stream, "cuda_stream") else stream.ptr)
+
+
+def _let_stream_wait(stream: int, array: Any) -> None:
+    """Let a stream wait for the work in the current stream of the array's library."""
+    # In DLPack 1 is the default stream, and 0 is not used.
+    array.__dlpack__(stream=stream or 1)

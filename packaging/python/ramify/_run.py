@@ -24,8 +24,8 @@ class AsyncRun:
 
     def __init__(self, run: _ramify.StartedRun, result: Any, *used: Any):
         """``used``: other objects that must exist until the call is complete."""
+        self._run = run  # first: it may wait for the GPU when it is destroyed
         self.result = result
-        self._run = run
         self._used = used
         self._report: Report | None = None
 

@@ -98,10 +98,10 @@ def gravity(
     Raises TypeError for another type, ValueError for another shape, or that names a field of the
     options, or the first body with a number that is not finite or too large.
     """
-    arrays, positions, masses = _bodies(positions=positions, masses=masses)
+    arrays, positions, masses = _bodies(env, positions=positions, masses=masses)
     n, dtype = positions.shape[0], dtype_of(positions)
     results = arrays.empty((n, 3), dtype), arrays.empty((n,), dtype)
-    report = _ramify.gravity(positions, masses, *results, _made(options), arrays.environment(env))
+    report = _ramify.gravity(positions, masses, *results, _made(options), arrays.env)
     return Gravity(*results, Report(report))
 
 
@@ -115,13 +115,12 @@ def find_collisions(positions: Any, radii: Any, *, env: Environment | None = Non
     lists them. Raises the errors of gravity(), and MemoryError if the pairs do not fit into the
     free memory of the host.
     """
-    arrays, positions, radii = _bodies(positions=positions, radii=radii)
-    where = arrays.environment(env)
+    arrays, positions, radii = _bodies(env, positions=positions, radii=radii)
     pairs = arrays.empty((positions.shape[0], 2), "int32")
-    found, _ = _ramify.find_collisions(positions, radii, pairs, where)
+    found, _ = _ramify.find_collisions(positions, radii, pairs, arrays.env)
     if found > pairs.shape[0]:
         pairs = arrays.empty((found, 2), "int32")
-        _ramify.find_collisions(positions, radii, pairs, where)
+        _ramify.find_collisions(positions, radii, pairs, arrays.env)
     return pairs[:found, ...]
 
 
@@ -147,7 +146,7 @@ class NBodySimulation:
         env: Environment | None = None,
     ):
         arrays, positions, velocities, masses = _bodies(
-            positions=positions, velocities=velocities, masses=masses
+            env, positions=positions, velocities=velocities, masses=masses
         )
         self._arrays = arrays
         self._n, self._dtype = positions.shape[0], dtype_of(positions)
@@ -157,7 +156,7 @@ class NBodySimulation:
             masses,
             _made(options),
             None if field is None else _made_field(field),
-            arrays.environment(env),
+            arrays.env,
         )
 
     def __len__(self) -> int:
@@ -211,9 +210,9 @@ class NBodySimulation:
         return results[which]
 
 
-def _bodies(**given: Any) -> tuple[Any, ...]:
+def _bodies(env: Environment | None, **given: Any) -> tuple[Any, ...]:
     """Return the checked arrays as contiguous ones; all but the last one are vectors."""
-    arrays = Arrays(**given)
+    arrays = Arrays(env, **given)
     positions = given["positions"]
     check("positions", positions, _REALS, 2)
     for name, array in given.items():

@@ -38,7 +38,7 @@ class Graph:
     """
 
     def __init__(self, offsets: Any, targets: Any, *, symmetric: bool = False):
-        self._arrays = arrays = Arrays(offsets=offsets, targets=targets)
+        self._arrays = arrays = Arrays(None, offsets=offsets, targets=targets)
         check("offsets", offsets, ("int64",))
         check("targets", targets, ("int32",))
         if offsets.shape[0] == 0:
@@ -57,9 +57,10 @@ class Graph:
         vertex.
         """
         source = integer("source", source, -(2**63), 2**63 - 1)
-        found = Search(self._new("int32"), self._new("int32"))
+        arrays = self._arrays.at(env)
+        found = Search(arrays.empty((self._n,), "int32"), arrays.empty((self._n,), "int32"))
         _ramify.breadth_first_search(
-            *self._edges, self._symmetric, source, *found, self._arrays.environment(env)
+            *self._edges, self._symmetric, source, *found, arrays.env
         )
         return found
 
@@ -75,18 +76,20 @@ class Graph:
         Raises TypeError for other types of arguments, ValueError for a negative length or one that
         is not finite, for another number of lengths, and if source is no vertex.
         """
-        arrays = Arrays(offsets=self._edges[0], lengths=lengths)
+        arrays = Arrays(env, offsets=self._edges[0], lengths=lengths)
         check("lengths", lengths, ("float32", "float64", "uint64"))
         source = integer("source", source, -(2**63), 2**63 - 1)
         delta = real("delta", delta)
-        found = Paths(arrays.empty((self._n,), dtype_of(lengths)), self._new("int32"))
+        found = Paths(
+            arrays.empty((self._n,), dtype_of(lengths)), arrays.empty((self._n,), "int32")
+        )
         _ramify.shortest_paths(
             *self._edges,
             contiguous(arrays, lengths),
             source,
             delta,
             *found,
-            arrays.environment(env),
+            arrays.env,
         )
         return found
 
@@ -95,10 +98,9 @@ class Graph:
 
         The direction of edges is ignored. It takes about O(n + m) time.
         """
-        labels = self._new("int32")
-        _ramify.connected_components(
-            *self._edges, self._symmetric, labels, self._arrays.environment(env)
-        )
+        arrays = self._arrays.at(env)
+        labels = arrays.empty((self._n,), "int32")
+        _ramify.connected_components(*self._edges, self._symmetric, labels, arrays.env)
         return labels
 
     def pagerank(
@@ -123,9 +125,7 @@ class Graph:
             real("tolerance", tolerance),
             integer("max_iterations", max_iterations, 0, 2**32 - 1),
         )
-        ranks = self._new("float64")
-        _ramify.pagerank(*self._edges, *options, ranks, self._arrays.environment(env))
+        arrays = self._arrays.at(env)
+        ranks = arrays.empty((self._n,), "float64")
+        _ramify.pagerank(*self._edges, *options, ranks, arrays.env)
         return ranks
-
-    def _new(self, dtype: str) -> Any:
-        return self._arrays.empty((self._n,), dtype)

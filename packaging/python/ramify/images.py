@@ -74,10 +74,10 @@ def mandelbrot(
         out = numpy.empty(shape, "uint32")
         where = _environment.without_arrays(env)
     else:
-        arrays = Arrays(out=out)
+        arrays = Arrays(env, out=out)
         check("out", out, ("uint32",), 2)
         check_writable("out", out)
-        where = arrays.environment(env)
+        where = arrays.env
     return Image(out, Report(_ramify.mandelbrot(out, *options, where)))
 
 

@@ -181,51 +181,44 @@ def _start_sort(call: _Sort) -> AsyncRun:
 def _sort_in_place(
     keys: Any, values: Any, descending: bool, strategy: str, env: Environment | None
 ) -> _Sort:
-    arrays = _checked_arrays(keys, values)
+    arrays = _checked_arrays(env, keys, values)
     check_writable("keys", keys)
     if values is not None:
         check_writable("values", values)
-    return _sort(arrays, keys, values, descending, strategy, env)
+    return _sort(arrays, keys, values, descending, strategy)
 
 
 def _sort_of_copies(
     keys: Any, values: Any, descending: bool, strategy: str, env: Environment | None
 ) -> _Sort:
-    arrays = _checked_arrays(keys, values)
+    arrays = _checked_arrays(env, keys, values)
     moved = None if values is None else arrays.copy(values)
-    return _sort(arrays, arrays.copy(keys), moved, descending, strategy, env)
+    return _sort(arrays, arrays.copy(keys), moved, descending, strategy)
 
 
-def _sort(
-    arrays: Arrays,
-    keys: Any,
-    values: Any,
-    descending: bool,
-    strategy: str,
-    env: Environment | None,
-) -> _Sort:
+def _sort(arrays: Arrays, keys: Any, values: Any, descending: bool, strategy: str) -> _Sort:
     descending, strategy = flag("descending", descending), text("strategy", strategy)
-    arguments = (keys, values, descending, strategy, arrays.environment(env))
+    arguments = (keys, values, descending, strategy, arrays.env)
     return _Sort(keys, values, arguments)
 
 
 def _segmented_sort(
     keys: Any, offsets: Any, values: Any, descending: bool, env: Environment | None
 ) -> _Sort:
-    arrays = _checked_arrays(keys, values, offsets=offsets)
+    arrays = _checked_arrays(env, keys, values, offsets=offsets)
     check("offsets", offsets, _OFFSETS)
     moved = None if values is None else arrays.copy(values)
     keys, offsets = arrays.copy(keys), contiguous(arrays, offsets)
     descending = flag("descending", descending)
-    return _Sort(keys, moved, (keys, moved, offsets, descending, arrays.environment(env)))
+    return _Sort(keys, moved, (keys, moved, offsets, descending, arrays.env))
 
 
-def _checked_arrays(keys: Any, values: Any, **others: Any) -> Arrays:
+def _checked_arrays(env: Environment | None, keys: Any, values: Any, **others: Any) -> Arrays:
     """Check keys and, if there are any, values. Raises TypeError or ValueError."""
     given = {"keys": keys, **others}
     if values is not None:
         given["values"] = values
-    arrays = Arrays(**given)
+    arrays = Arrays(env, **given)
     check("keys", keys, _KEYS)
     if values is not None:
         check("values", values, _VALUES)

@@ -46,7 +46,7 @@ class SpatialTree:
     """
 
     def __init__(self, points: Any, *, leaf_size: int = 16, env: Environment | None = None):
-        arrays = Arrays(points=points)
+        arrays = Arrays(env, points=points)
         self._dtype = dtype_of(points)
         check("points", points, _COORDINATES, 2)
         self._dim = points.shape[1]
@@ -57,7 +57,7 @@ class SpatialTree:
         self._tree = _ramify.SpatialTree(
             contiguous(arrays, points),
             integer("leaf_size", leaf_size, 1, 1024),
-            arrays.environment(env),
+            arrays.env,
         )
 
     def __len__(self) -> int:
@@ -77,10 +77,10 @@ class SpatialTree:
         Queries are exact, and take longer the more points have moved apart; then build a new tree.
         Raises TypeError or ValueError as the constructor does; then the tree is unchanged.
         """
-        arrays, positions = self._like_points("positions", positions)
+        arrays, positions = self._like_points(env, "positions", positions)
         if positions.shape[0] != self._n:
             raise ValueError(f"positions: {positions.shape[0]}, but the tree has {self._n} points")
-        self._tree.refit(positions, arrays.environment(env))
+        self._tree.refit(positions, arrays.env)
 
     def query(
         self, queries: Any, k: int = 1, *, period: Any = None, env: Environment | None = None
@@ -179,7 +179,7 @@ class SpatialTree:
         GPU they are copied there. Raises the errors of ball_count(), and MemoryError with the
         number of indices if there are more than max_indices; then no list has been made.
         """
-        arrays, queries = self._like_points("queries", queries)
+        arrays, queries = self._like_points(env, "queries", queries)
         if max_indices is None:
             max_indices = max(free_bytes() // 8, 1)
         offsets, indices = self._tree.ball_list(
@@ -187,7 +187,7 @@ class SpatialTree:
             real("radius", radius),
             self._period(period),
             integer("max_indices", max_indices, 1, 2**63 - 1),
-            arrays.environment(env),
+            arrays.env,
         )
         return Lists(arrays.from_host(offsets), arrays.from_host(indices))
 
@@ -205,13 +205,14 @@ class SpatialTree:
         least ``min_points`` points in its ball, itself included, is a core point. The label of a
         cluster is the least index of its core points. Raises the errors of ball_count().
         """
-        labels = self._arrays.empty((self._n,), "int32")
+        arrays = self._arrays.at(env)
+        labels = arrays.empty((self._n,), "int32")
         self._tree.clusters(
             real("radius", radius),
             integer("min_points", min_points, 1),
             labels,
             self._period(period),
-            self._arrays.environment(env),
+            arrays.env,
         )
         return labels
 
@@ -219,28 +220,29 @@ class SpatialTree:
         self, queries: Any, k: int, period: Any, env: Environment | None
     ) -> tuple[Neighbors, tuple[Any, ...]]:
         """Return the result of query(), without values, and the arguments of the tree's method."""
-        arrays, queries = self._like_points("queries", queries)
+        arrays, queries = self._like_points(env, "queries", queries)
         found = self._rows(arrays, queries.shape[0], k)
         k = found.indices.shape[1]
-        return found, (queries, k, *found, self._period(period), arrays.environment(env))
+        return found, (queries, k, *found, self._period(period), arrays.env)
 
     def _neighbors(
         self, k: int, exclude_self: bool, period: Any, env: Environment | None
     ) -> tuple[Neighbors, tuple[Any, ...]]:
         """As _query(), for neighbors()."""
         exclude_self = flag("exclude_self", exclude_self)
-        found = self._rows(self._arrays, self._n, k)
-        made = self._arrays.environment(env)
-        return found, (found.indices.shape[1], exclude_self, *found, self._period(period), made)
+        arrays = self._arrays.at(env)
+        found = self._rows(arrays, self._n, k)
+        k = found.indices.shape[1]
+        return found, (k, exclude_self, *found, self._period(period), arrays.env)
 
     def _ball_count(
         self, queries: Any, radius: float, period: Any, env: Environment | None
     ) -> tuple[Any, tuple[Any, ...]]:
         """As _query(), for ball_count()."""
-        arrays, queries = self._like_points("queries", queries)
+        arrays, queries = self._like_points(env, "queries", queries)
         counts = arrays.empty((queries.shape[0],), "int32")
         radius, period = real("radius", radius), self._period(period)
-        return counts, (queries, radius, counts, period, arrays.environment(env))
+        return counts, (queries, radius, counts, period, arrays.env)
 
     def _rows(self, arrays: Arrays, rows: int, k: int) -> Neighbors:
         """Return arrays for k neighbors of each of so many queries."""
@@ -251,9 +253,11 @@ class SpatialTree:
             check_result("indices and distances", rows * shape[1], number)
         return Neighbors(arrays.empty(shape, "int32"), arrays.empty(shape, self._dtype))
 
-    def _like_points(self, name: str, array: Any) -> tuple[Arrays, Any]:
+    def _like_points(
+        self, env: Environment | None, name: str, array: Any
+    ) -> tuple[Arrays, Any]:
         """Return an array of points, after all checks, as a contiguous one."""
-        arrays = Arrays(**{name: array})
+        arrays = Arrays(env, **{name: array})
         if arrays.gpu != self._arrays.gpu:
             raise ValueError(f"{name}: the array is not where the points of the tree were")
         check(name, array, (self._dtype,), 2)

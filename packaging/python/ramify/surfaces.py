@@ -102,7 +102,7 @@ def _tessellated(
     max_pieces: int | None,
     env: Environment | None,
 ) -> tuple[Any, Any, Report]:
-    arrays = Arrays(**{name: shapes})
+    arrays = Arrays(env, **{name: shapes})
     check(name, shapes, ("float64",), 1 + len(shape))
     if tuple(shapes.shape[1:]) != shape:
         wanted = ", ".join(map(str, shape))
@@ -115,6 +115,6 @@ def _tessellated(
         real("flatness", flatness),
         integer("max_depth", max_depth, 1, 31),
         integer("max_pieces", max_pieces, 1, 2**63 - 1),
-        arrays.environment(env),
+        arrays.env,
     )
     return arrays.from_host(first), arrays.from_host(second), Report(report)

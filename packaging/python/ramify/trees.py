@@ -28,10 +28,10 @@ def rooted_tree(parents: Any, *, env: Environment | None = None) -> TreeNumbers:
     It takes O(n log n) time. Raises TypeError for another type of elements, ValueError that names a
     node if a parent is no node, or if there is a cycle.
     """
-    arrays = Arrays(parents=parents)
+    arrays = Arrays(env, parents=parents)
     check("parents", parents, ("int32",))
     numbers = TreeNumbers(*(arrays.empty((parents.shape[0],), "int32") for _ in range(4)))
-    _ramify.rooted_tree(contiguous(arrays, parents), *numbers, arrays.environment(env))
+    _ramify.rooted_tree(contiguous(arrays, parents), *numbers, arrays.env)
     return numbers
 
 
@@ -63,7 +63,7 @@ def rootfix(
 def _fold(
     parents: Any, values: Any, operator: str, of_subtrees: bool, env: Environment | None
 ) -> Any:
-    arrays = Arrays(parents=parents, values=values)
+    arrays = Arrays(env, parents=parents, values=values)
     check("parents", parents, ("int32",))
     check("values", values, ("int64", "float64"))
     if values.shape[0] != parents.shape[0]:
@@ -75,6 +75,6 @@ def _fold(
         folds,
         text("operator", operator),
         of_subtrees,
-        arrays.environment(env),
+        arrays.env,
     )
     return folds

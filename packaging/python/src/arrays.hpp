@@ -8,10 +8,8 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -28,11 +26,25 @@ namespace ramify::python {
 
 namespace nb = nanobind;
 
+/// An array of a library. If it is on a GPU, the conversion from Python lets no stream wait: the
+/// Python layer has ordered the stream of the call after the work on the array.
+template <class... Properties>
+struct array : nb::ndarray<Properties...> {};
+
 /// An array that a call reads: contiguous, in the memory of the host or of a GPU.
-using input = nb::ndarray<nb::ro, nb::c_contig>;
+using input = array<nb::ro, nb::c_contig>;
 /// An array that a call writes. (An argument of this type must be declared with noconvert(), so
 /// that the call does not write to a copy.)
-using output = nb::ndarray<nb::c_contig>;
+using output = array<nb::c_contig>;
+
+/// Returns the DLPack capsule of an array on a GPU, or the array itself. Sets no Python error.
+[[nodiscard]] inline nb::object capsule_of(nb::handle source) {
+  constexpr int cuda = 2, managed = 13;  // kinds of devices in DLPack
+  if (!nb::hasattr(source, "__dlpack_device__")) return nb::borrow(source);
+  const auto kind = nb::cast<int>(source.attr("__dlpack_device__")()[0]);
+  if (kind != cuda && kind != managed) return nb::borrow(source);
+  return source.attr("__dlpack__")(nb::arg("stream") = -1);  // no stream waits
+}
 
 /// Returns the elements of an array. An array without elements may have no address.
 /// \throws std::invalid_argument if the array has another type of elements
@@ -98,24 +110,55 @@ template <class Run>
 class started_run {
  public:
   started_run() = default;
+  /// `waits_at_end`: whether the destructor waits for the call, because it uses what another stream
+  /// may release. A call that a graph has captured is not waited for.
   template <class Report>
-  started_run(async_run<Report> run)
+  started_run(async_run<Report> run, bool waits_at_end = false)
       : captured_(run.captured()),
-        get_([own = std::make_shared<state<Report>>(std::move(run))] {
-          const std::lock_guard lock(own->mutex);
-          if (!own->text || own->run.captured()) own->text = text_of(own->run.get());
-          return *own->text;
-        }) {}
+        waits_at_end_(waits_at_end && !captured_),
+        state_(std::make_unique<state_of<Report>>(std::move(run))) {}
+  started_run(started_run&&) = default;
+  started_run& operator=(started_run&&) = default;
+  /// Other threads of Python may run during the wait.
+  ~started_run() {
+    if (state_ == nullptr) return;
+    std::optional<nb::gil_scoped_release> other_threads_may_run;
+    if (PyGILState_Check() != 0) other_threads_may_run.emplace();
+    if (waits_at_end_) state_->wait();
+    state_.reset();
+  }
 
   /// Waits for the call, and returns the text of its report. \throws what async_run::get() throws
-  [[nodiscard]] std::string get() const { return without_lock(get_); }
+  [[nodiscard]] std::string get() const {
+    return without_lock([&] { return state_->get(); });
+  }
   /// Returns whether a graph has captured the call.
   [[nodiscard]] bool captured() const { return captured_; }
 
  private:
-  template <class Report>
   struct state {
-    explicit state(async_run<Report> of) : run(std::move(of)) {}
+    virtual ~state() = default;
+    virtual std::string get() = 0;
+    /// Waits, if get() has not done it.
+    virtual void wait() noexcept = 0;
+  };
+
+  template <class Report>
+  struct state_of final : state {
+    explicit state_of(async_run<Report> of) : run(std::move(of)) {}
+
+    std::string get() override {
+      const std::lock_guard lock(mutex);
+      if (!text || run.captured()) text = text_of(run.get());
+      return *text;
+    }
+    void wait() noexcept override {
+      if (text) return;
+      try {
+        static_cast<void>(run.get());
+      } catch (...) {  // get() was not called, so nothing is reported
+      }
+    }
 
     async_run<Report> run;
     std::mutex mutex;
@@ -123,7 +166,8 @@ class started_run {
   };
 
   bool captured_ = false;
-  std::function<std::string()> get_;
+  bool waits_at_end_ = false;
+  std::unique_ptr<state> state_;
 };
 
 /// Returns an array of NumPy that owns the elements, each of which is some numbers of type T.
@@ -138,3 +182,22 @@ template <class T, class Element>
 }
 
 }  // namespace ramify::python
+
+/// Converts an array from Python as nanobind does, except for the stream that may wait.
+template <class... Properties>
+struct nanobind::detail::type_caster<ramify::python::array<Properties...>> {
+  using inner = make_caster<nanobind::ndarray<Properties...>>;
+  NB_TYPE_CASTER(ramify::python::array<Properties...>, inner::Name)
+
+  bool from_python(handle source, std::uint32_t flags, cleanup_list* cleanup) noexcept {
+    try {
+      inner found;
+      if (!found.from_python(ramify::python::capsule_of(source), flags, cleanup)) return false;
+      static_cast<nanobind::ndarray<Properties...>&>(value) =
+          static_cast<nanobind::ndarray<Properties...>&&>(std::move(found.value));
+      return true;
+    } catch (...) {  // the library exports no such array
+      return false;
+    }
+  }
+};
