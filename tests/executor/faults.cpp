@@ -2,8 +2,6 @@
 // The executor without threads, without memory, with a full stack, and with endless recursion. In
 // each case a launch must run to its end or report an error. A crash and a hang fail the test.
 // Also what the environment selects: the depth, the memory, and a trace of the process.
-//
-//     executor_faults threads | allocations | address_space | stack | heap | depth | memory | trace
 #include <pthread.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -19,8 +17,10 @@
 #include <functional>
 #include <initializer_list>
 #include <iostream>
+#include <map>
 #include <new>
 #include <ramify/cpu/executor.hpp>
+#include <ramify/cpu/grid_log.hpp>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/launch.cuh>
 #include <ramify/runtime/shared.cuh>
@@ -276,7 +276,8 @@ bool test_stack() {
 }
 
 /// The host must not access the memory that a kernel allocates. A later kernel may. No access is
-/// possible after a reset of the device.
+/// possible after a reset of the device, or after launches of which an allocation failed, as that
+/// for the log of grids.
 bool test_heap() {
   const auto run = [](bool host_reads) {
     int* numbers = nullptr;
@@ -288,20 +289,27 @@ bool test_heap() {
     return good &&
            cudaMemcpy(&sum, numbers, sizeof sum, cudaMemcpyDefault) == cudaErrorInvalidValue;
   };
+  const char* const message = "the host accesses memory that malloc() in a kernel returned";
   bool good = true;
   for (const std::string schedule : schedules) {
     const cpu::scoped_executor_config config(cpu::parse_executor_config(schedule));
     good &= expect_good("memory of kernels, " + schedule, [&] { return run(false); });
-    good &= expect_fault([&] { return run(true); },
-                         {"the host accesses memory that malloc() in a kernel returned"});
+    good &= expect_fault([&] { return run(true); }, {message});
   }
-  good &= expect_fault(
-      [] {
-        int* numbers = nullptr;
-        return bool(launch(allocates, {1, 1}, nullptr, &numbers)) &&
-               cudaDeviceReset() == cudaSuccess && *numbers == 1;
-      },
-      {"the host accesses memory that malloc() in a kernel returned"});
+  for (const bool reset : {true, false}) {
+    const auto read = [&] {
+      int* numbers = nullptr;
+      if (!launch(allocates, {1, 1}, nullptr, &numbers)) return false;
+      for (long failing = -1; failing < (reset ? 0 : 10); ++failing) {
+        const cpu::grid_log log;
+        allocations_left = failing;
+        static_cast<void>(run_tree());
+        allocations_left = -1;
+      }
+      return (!reset || cudaDeviceReset() == cudaSuccess) && *numbers == 1;
+    };
+    good &= expect_fault(read, {message});
+  }
   return good;
 }
 
@@ -382,16 +390,10 @@ bool test_trace() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::string fault = argc > 1 ? argv[1] : "";
-  if (fault == "threads") return test_threads() ? 0 : 1;
-  if (fault == "allocations") return test_allocations() ? 0 : 1;
-  if (fault == "address_space") return test_address_space() ? 0 : 1;
-  if (fault == "stack") return test_stack() ? 0 : 1;
-  if (fault == "heap") return test_heap() ? 0 : 1;
-  if (fault == "depth") return test_depth() ? 0 : 1;
-  if (fault == "memory") return test_memory() ? 0 : 1;
-  if (fault == "trace") return test_trace() ? 0 : 1;
-  std::cerr << "usage: executor_faults threads | allocations | address_space | stack | heap | "
-               "depth | memory | trace\n";
-  return 2;
+  const std::map<std::string, bool (*)()> tests{
+      {"threads", test_threads}, {"allocations", test_allocations},
+      {"stack", test_stack},     {"address_space", test_address_space},
+      {"heap", test_heap},       {"depth", test_depth},
+      {"memory", test_memory},   {"trace", test_trace}};
+  return argc > 1 && tests.at(argv[1])() ? 0 : 1;
 }

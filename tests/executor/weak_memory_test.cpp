@@ -149,6 +149,19 @@ __global__ void use_halves(unsigned long long* numbers) {
   for (int i = 0; i < 4; ++i) atomicAdd(&halves[0], 1u);
 }
 
+// Atomic operations of all blocks on a part of a number, whose other parts block 0 writes.
+__global__ void add_to_half(unsigned long long* numbers) {
+  auto* const halves = reinterpret_cast<unsigned*>(&numbers[1]);
+  if (blockIdx.x == 0) halves[1] = 4;
+  for (int i = 0; i < 4; ++i) atomicAdd(&halves[0], 1u);
+}
+__global__ void add_to_quarter(unsigned long long* numbers) {
+  auto* const quarters = reinterpret_cast<unsigned short*>(&numbers[1]);
+  if (blockIdx.x == 0) quarters[1] = 5;
+  for (int i = 0; i < 4; ++i) cpu::atomic_ref<unsigned short>(quarters[0]).fetch_add(1);
+  if (blockIdx.x == 0) quarters[2] = 4;
+}
+
 // Waits until the host has copied to `copied`, which the kernel then sees.
 __global__ void wait_for_host(unsigned* flag, const int* copied, int* seen) {
   const cpu::atomic_ref<unsigned> done(*flag);
@@ -286,6 +299,12 @@ BOOST_AUTO_TEST_CASE(an_atomic_operation_may_apply_to_a_part_of_a_number) {
     BOOST_REQUIRE(cudaMemset(numbers.data(), 0, 2 * sizeof *numbers.data()) == cudaSuccess);
     BOOST_REQUIRE(bool(launch(weak_kernels::use_halves, {1, 1}, nullptr, numbers.data())));
     BOOST_TEST(numbers.data()[1] == (4ull << 32) + 7);
+    numbers.data()[1] = 0;
+    BOOST_REQUIRE(bool(launch(weak_kernels::add_to_half, {3, 1}, nullptr, numbers.data())));
+    BOOST_TEST(numbers.data()[1] == (4ull << 32) + 12);
+    numbers.data()[1] = 0;
+    BOOST_REQUIRE(bool(launch(weak_kernels::add_to_quarter, {3, 1}, nullptr, numbers.data())));
+    BOOST_TEST(numbers.data()[1] == (4ull << 32) + (5ull << 16) + 12);
   }
 }
 

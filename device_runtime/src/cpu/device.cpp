@@ -139,10 +139,10 @@ cudaError_t device::launch_from_host(const launch_request& request, launch_argum
     const std::lock_guard lock(mutex_);
     root = make_grid(request, arguments);
     if (!heap_.open()) return cudaErrorMemoryAllocation;
-    log_launch(*root, nullptr, 0, launch_stream::host);
   }
   root->owner = the_run.get();
   try {
+    log_launch(*root, nullptr, 0, launch_stream::host);
     the_run->execute(root);
   } catch (...) {
     the_run->fail(std::current_exception());

@@ -27,6 +27,7 @@ weak_memory::weak_memory() {
   for (part& p : parts_) {
     p.offset = published_.size();
     published_.insert(published_.end(), p.memory.begin(), p.memory.end());
+    unit_.resize(published_.size(), static_cast<unsigned char>(p.element));
   }
   std::ranges::sort(parts_, std::less<>{}, [](const part& p) { return p.memory.data(); });
   clean_ = published_;
@@ -62,9 +63,8 @@ void weak_memory::visit(const part& p, Visit visit) {
   for (std::size_t begin = 0; begin < p.memory.size(); begin += line) {
     const std::size_t end = std::min(begin + line, p.memory.size());
     const bool any = is_written(begin, end - begin);
-    const std::size_t step = any ? p.element : line;
-    for (std::size_t at = begin; at < end; at += step) {
-      const std::size_t bytes = std::min(step, end - at);
+    for (std::size_t at = begin, bytes = 0; at < end; at += bytes) {
+      bytes = std::min(any ? unit_[p.offset + at] : line, end - at);
       visit(&p.memory[at], p.offset + at, bytes, any && is_written(at, bytes));
     }
   }
@@ -128,11 +128,20 @@ const weak_memory::part* weak_memory::holder(const void* address, std::size_t by
 weak_memory::part weak_memory::find(const void* address, std::size_t bytes) const {
   const part* const found = holder(address, bytes);
   if (found == nullptr) return {{}, 1};
-  const auto& [memory, element, offset] = *found;
-  const auto at = static_cast<std::size_t>(static_cast<const std::byte*>(address) - memory.data());
-  const std::size_t begin = at / element * element;
-  const std::size_t end = std::min((at + bytes + element - 1) / element * element, memory.size());
-  return {memory.subspan(begin, end - begin), element, offset + begin};
+  const auto at = static_cast<const std::byte*>(address) - found->memory.data();
+  const auto begin = static_cast<std::size_t>(at);
+  return {found->memory.subspan(begin, bytes), found->element, found->offset + begin};
+}
+
+void weak_memory::divide(const void* address, std::size_t bytes) {
+  const part* const found = holder(address, bytes);
+  if (found == nullptr) return;
+  const auto at = static_cast<const std::byte*>(address) - found->memory.data();
+  const std::size_t begin = static_cast<std::size_t>(at) / found->element * found->element;
+  const std::size_t end = std::min(begin + found->element, found->memory.size());
+  for (std::size_t i = found->offset + begin; i < found->offset + end; ++i) {
+    unit_[i] = static_cast<unsigned char>(std::min<std::size_t>(unit_[i], bytes));
+  }
 }
 
 weak_memory::host_access::host_access() {
@@ -154,6 +163,7 @@ bool weak_memory::host_access::keep_until_end(void* memory) const noexcept {
 
 void weak_memory::begin_atomic(const void* address, std::size_t bytes) {
   const std::lock_guard lock(mutex);
+  divide(address, bytes);
   see(find(address, bytes));
 }
 

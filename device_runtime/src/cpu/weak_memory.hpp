@@ -23,8 +23,10 @@ namespace ramify::cpu::inline RAMIFY_ABI {
 ///
 /// The stores of a block are found by comparison, so their sizes are unknown. Each element of a
 /// part is one unit: if two blocks write it without an order, one of the two values is published
-/// last, as on a GPU. In a part whose elements have one byte, an object of several bytes that two
-/// blocks write may get bytes of both.
+/// last, as on a GPU. The first atomic operation on a part of an element divides the element into
+/// units of that size. Without one, plain stores of two blocks to two parts of an element are
+/// stores to the same unit. In a part whose elements have one byte, an object of several bytes that
+/// two blocks write may get bytes of both.
 class weak_memory {
  public:
   struct part {
@@ -83,10 +85,12 @@ class weak_memory {
  private:
   /// Returns the part that has all these bytes, or null.
   [[nodiscard]] const part* holder(const void* address, std::size_t bytes) const;
-  /// The elements that have the bytes of an operand; none if no part has all of them.
+  /// Returns the bytes of an operand as a part; an empty one if no part has all of them.
   [[nodiscard]] part find(const void* address, std::size_t bytes) const;
-  /// Calls visit(memory, offset, bytes, whether the running block wrote them) for all elements of a
-  /// part. One call may stand for several elements that it did not write.
+  /// Divides the element that has this operand, if it is smaller than its units.
+  void divide(const void* address, std::size_t bytes);
+  /// Calls visit(memory, offset, bytes, whether the running block wrote them) for all units of a
+  /// part. One call may stand for several units that it did not write.
   template <class Visit>
   void visit(const part&, Visit visit);
   void see(const part&);
@@ -96,6 +100,7 @@ class weak_memory {
   std::vector<part> parts_;           // by address
   std::vector<std::byte> published_;  // also accessed by other threads, which hold a lock
   std::vector<std::byte> clean_;      // what the running block saw last; other bytes are its writes
+  std::vector<unsigned char> unit_;   // for each byte: bytes of the unit that has it
   std::vector<void*> freed_;          // by the host during the run
 };
 
