@@ -2,6 +2,8 @@
 # Functions of try.sh and learn.sh, which include this file: the CPU executor's library, and the
 # runs of a program under all schedules. The variable `root` must name the checkout.
 # shellcheck shell=bash
+# shellcheck source=examples/nvcc.sh
+source "$root/examples/nvcc.sh"
 
 # Sets `build` to the folder of a build that has the executor's library: RAMIFY_BUILD, build/dev, or
 # build/try, which is built if it must be. Ends the script if it cannot be built.

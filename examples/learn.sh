@@ -149,9 +149,8 @@ show_errors() {
 }
 
 check_on_gpu() {
-  local nvcc=${CUDACXX:-nvcc}
-  command -v "$nvcc" >/dev/null || nvcc=${CUDA_PATH:-/usr/local/cuda}/bin/nvcc
-  [ $use_gpu = yes ] && nvidia-smi -L >/dev/null 2>&1 && command -v "$nvcc" >/dev/null || return 0
+  local nvcc
+  [ $use_gpu = yes ] && nvidia-smi -L >/dev/null 2>&1 && find_nvcc || return 0
   if "$nvcc" -std=c++20 -arch=native -rdc=true "${compile[@]:5}" "$answer" -lcudadevrt \
     -o "$folder/on_gpu" >"$work/log" 2>&1 &&
     RAMIFY_EXERCISE_PROOF=$proof timeout --foreground 60 "$folder/on_gpu" >"$folder/gpu.out" 2>&1 && is_proved "$folder/gpu.out"; then

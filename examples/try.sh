@@ -116,9 +116,7 @@ write_trace() {
   return $status
 }
 
-nvcc=${CUDACXX:-nvcc}
-command -v "$nvcc" >/dev/null || nvcc=${CUDA_PATH:-/usr/local/cuda}/bin/nvcc
-if [ $on_gpu = yes ] && command -v "$nvcc" >/dev/null; then
+if [ $on_gpu = yes ] && find_nvcc; then
   show_and_run "$nvcc" -std=c++20 -arch=native -rdc=true "${includes[@]}" "${sources[@]}" \
     -lcudadevrt -o "$program"
 else

@@ -14,16 +14,10 @@
 # Try            In step 2, drop child.o from the device link. nvlink then reports what is missing.
 set -euo pipefail
 
-nvcc=${CUDACXX:-nvcc}
-command -v "$nvcc" >/dev/null || nvcc=${CUDA_PATH:-/usr/local/cuda}/bin/nvcc
-command -v "$nvcc" >/dev/null || { echo "skipped: there is no nvcc"; exit 77; }
-libraries=$(dirname "$(readlink -f "$(command -v "$nvcc")")")/../lib64
-query=(-i 0 --query-gpu=compute_cap --format=csv,noheader)
-arch=sm_$(nvidia-smi "${query[@]}" 2>/dev/null | tr -d .) || true
-[[ $arch =~ ^sm_[0-9]+$ ]] || arch=sm_90 # without a GPU, build for Hopper
-place=$(mktemp -d)
-trap 'rm -rf "$place"' EXIT
-cd "$place"
+# shellcheck source=examples/nvcc.sh
+source "$(dirname "$(realpath "$0")")/../nvcc.sh"
+begin_lesson sm_90 # without a GPU, build for Hopper
+libraries=$toolkit/lib64
 
 cat >child.cu <<'END'
 __global__ void child(int* threads) { atomicAdd(threads, 1); }

@@ -18,15 +18,9 @@
 #                kernel has as few registers as in step 2.
 set -euo pipefail
 
-nvcc=${CUDACXX:-nvcc}
-command -v "$nvcc" >/dev/null || nvcc=${CUDA_PATH:-/usr/local/cuda}/bin/nvcc
-command -v "$nvcc" >/dev/null || { echo "skipped: there is no nvcc"; exit 77; }
-query=(-i 0 --query-gpu=compute_cap --format=csv,noheader)
-arch=sm_$(nvidia-smi "${query[@]}" 2>/dev/null | tr -d .) || true
-[[ $arch =~ ^sm_[0-9]+$ ]] || arch=sm_90 # without a GPU, build for Hopper
-place=$(mktemp -d)
-trap 'rm -rf "$place"' EXIT
-cd "$place"
+# shellcheck source=examples/nvcc.sh
+source "$(dirname "$(realpath "$0")")/../nvcc.sh"
+begin_lesson sm_90 # without a GPU, build for Hopper
 
 cat >mix.cu <<'END'
 __device__ unsigned mix(unsigned x) { return x * 2654435761u ^ x >> 15; }

@@ -17,17 +17,11 @@
 #                kernel that a profiler is to measure is best launched by the host once.
 set -euo pipefail
 
-nvcc=${CUDACXX:-nvcc}
-command -v "$nvcc" >/dev/null || nvcc=${CUDA_PATH:-/usr/local/cuda}/bin/nvcc
-command -v "$nvcc" >/dev/null || { echo "skipped: there is no nvcc"; exit 77; }
-query=(-i 0 --query-gpu=compute_cap --format=csv,noheader)
-arch=sm_$(nvidia-smi "${query[@]}" 2>/dev/null | tr -d .) || true
-[[ $arch =~ ^sm_[0-9]+$ ]] || { echo "skipped: there is no CUDA device"; exit 77; }
+# shellcheck source=examples/nvcc.sh
+source "$(dirname "$(realpath "$0")")/../nvcc.sh"
+begin_lesson
 command -v nsys >/dev/null || command -v ncu >/dev/null ||
   { echo "skipped: there is neither nsys nor ncu"; exit 77; }
-place=$(mktemp -d)
-trap 'rm -rf "$place"' EXIT
-cd "$place"
 
 cat >main.cu <<'END'
 #include <cstdio>

@@ -15,18 +15,11 @@
 # Try            Write `<` instead of `<=` in the child: memcheck finds nothing.
 set -euo pipefail
 
-nvcc=${CUDACXX:-nvcc}
-command -v "$nvcc" >/dev/null || nvcc=${CUDA_PATH:-/usr/local/cuda}/bin/nvcc
-command -v "$nvcc" >/dev/null || { echo "skipped: there is no nvcc"; exit 77; }
-query=(-i 0 --query-gpu=compute_cap --format=csv,noheader)
-arch=sm_$(nvidia-smi "${query[@]}" 2>/dev/null | tr -d .) || true
-[[ $arch =~ ^sm_[0-9]+$ ]] || { echo "skipped: there is no CUDA device"; exit 77; }
-sanitizer=$(command -v compute-sanitizer || true)
-[ -n "$sanitizer" ] || sanitizer=$(dirname "$(readlink -f "$(command -v "$nvcc")")")/compute-sanitizer
+# shellcheck source=examples/nvcc.sh
+source "$(dirname "$(realpath "$0")")/../nvcc.sh"
+begin_lesson
+sanitizer=$(command -v compute-sanitizer || echo "$toolkit/bin/compute-sanitizer")
 [ -x "$sanitizer" ] || { echo "skipped: there is no compute-sanitizer"; exit 77; }
-place=$(mktemp -d)
-trap 'rm -rf "$place"' EXIT
-cd "$place"
 
 cat >main.cu <<'END'
 #include <cstdio>

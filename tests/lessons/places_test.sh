@@ -13,7 +13,7 @@ mkdir -p "$work/bin" "$tree/build/none/device_runtime" "$work/trap/examples" "$w
 cd "$work"
 # A copy of the scripts, and of the list of programs, only: the scripts write to their checkout.
 for file in benchmarks/run.sh benchmarks/put_table.sh examples/build.sh examples/demo.sh examples/try.sh \
-  examples/executor.sh examples/programs.txt examples/ladders/run.sh tests/run.sh; do
+  examples/executor.sh examples/nvcc.sh examples/programs.txt examples/ladders/run.sh tests/run.sh; do
   mkdir -p "$tree/$(dirname "$file")"
   cp "$root/$file" "$tree/$file"
 done
