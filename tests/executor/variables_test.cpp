@@ -16,6 +16,8 @@
 using namespace ramify;
 namespace data = boost::unit_test::data;
 
+__device__ int* Pi;  // as the mangled name of a type, this is `int*`
+
 namespace variable_kernels {
 
 __device__ int* box;
@@ -31,6 +33,11 @@ __global__ void passes_local() {
 __global__ void passes_local_in_hidden_box() {
   int mine = 0;
   hidden_box = &mine;
+  if (auto s = launch(write_through_box, {1, 1}, tail_launch()); !s) mine = -1;
+}
+__global__ void passes_local_in_pi() {
+  int mine = 0;
+  Pi = &mine;
   if (auto s = launch(write_through_box, {1, 1}, tail_launch()); !s) mine = -1;
 }
 __global__ void passes_global(int* target) {
@@ -71,6 +78,9 @@ BOOST_DATA_TEST_CASE(no_variable_points_to_local_memory_during_a_launch,
   const std::string hidden = violation_of(variable_kernels::passes_local_in_hidden_box);
   BOOST_TEST(hidden.find("local memory in a global variable") != std::string::npos, hidden);
   variable_kernels::hidden_box = nullptr;
+  const std::string unmangled = violation_of(variable_kernels::passes_local_in_pi);
+  BOOST_TEST(unmangled.ends_with("in the variable 'Pi'"), unmangled);
+  Pi = nullptr;
   int target = 0;
   BOOST_TEST(bool(launch(variable_kernels::passes_global, {1, 1}, nullptr, &target)));
   BOOST_TEST(target == 1);

@@ -103,6 +103,8 @@ rule_violation::rule_violation(rule broken, std::string kernel, std::string wher
       where_(std::move(where)) {}
 
 std::string demangled(const char* symbol) {
+  // Another name may be that of a type: __cxa_demangle() makes `float` of a variable `f`.
+  if (!std::string_view(symbol).starts_with("_Z")) return symbol;
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> readable(
       abi::__cxa_demangle(symbol, nullptr, nullptr, &status), &std::free);
