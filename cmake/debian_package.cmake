@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # ramify_require(<debian package> <arguments of find_package>...)
 # Calls find_package(). If the package is missing, the error message names the Debian package.
+if(POLICY CMP0167)
+  cmake_policy(SET CMP0167 NEW) # The CMake package of Boost is read; newer CMake warns of its own module.
+endif()
 macro(ramify_require debian_package)
   find_package(${ARGN} QUIET)
   if(NOT "${${ARGV1}_FOUND}")
