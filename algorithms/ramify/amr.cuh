@@ -42,7 +42,7 @@
 ///             MacNeice et al., Comput. Phys. Commun. 126 (2000) 330 (trees of blocks).
 /// Ranks       For several GPUs or processes see <ramify/distributed_amr.cuh>.
 /// Not for     Flows that need the finest level in the whole domain: a uniform grid needs no tree.
-///             Viscosity, magnetic fields, gravity of the gas itself.
+///             Viscosity, resistance of a plasma, gravity of the gas itself.
 
 #include <ramify/runtime/detail/requirements.hpp>
 
@@ -62,6 +62,7 @@
 #include <ramify/amr/physics/derived_fields.cuh>
 #include <ramify/amr/physics/euler.cuh>
 #include <ramify/amr/physics/extensions.cuh>
+#include <ramify/amr/physics/mhd.cuh>
 #include <ramify/amr/physics/positivity.cuh>
 #include <ramify/amr/physics/ppm.cuh>
 #include <ramify/amr/physics/problems.cuh>
@@ -259,11 +260,17 @@ class amr_run<Physics, Criterion, n> {
 
   /// Returns the leaves with derived fields of a gas, in the order of `fields`; differences near a
   /// side of a leaf are those of mesh_leaves::stencil(). Waits for the stream.
-  /// \throws std::invalid_argument if an entry of `fields` is no enumerator; cuda_error
+  /// \throws std::invalid_argument if an entry of `fields` is no enumerator, or one of a magnetic
+  ///         field that the physics does not have; cuda_error
   [[nodiscard]] mesh_snapshot derived_snapshot(const std::vector<derived_field>& fields)
       const requires detail::amr::has_derived_fields<Physics> {
     const phase_range range("amr: derived snapshot");
-    for (const derived_field f : fields) check_enumerator(f, "derived_snapshot: a field");
+    for (const derived_field f : fields) {
+      check_enumerator(f, "derived_snapshot: a field");
+      detail::amr::require(!is_magnetic(f) || detail::amr::has_magnetic_field<Physics>,
+                           "derived_snapshot: a field", to_string(f),
+                           "one of a gas without a magnetic field");
+    }
     return derived_snapshot_of(complete().mesh, parts_->report, leaves(), fields, parts_->stream);
   }
 

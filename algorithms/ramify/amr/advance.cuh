@@ -66,6 +66,7 @@ __global__ void __launch_bounds__(tuning_of<View>::bounds, 1)
   const time_state& clock = view.state->clock;
   if (clock.dt == 0) return;  // no step is left to take
   const stage_clock<real> now(clock, stage);
+  set_step_speed(view, place.level, now);
   ghosts_of<View> ghosts = view.ghosts(stage.index == 0 ? view.u_new : view.u_stage, now.time);
   if (view.step.subcycle) {
     ghosts.coarse_old = view.u_old;

@@ -13,6 +13,23 @@
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
+/// Sets the speed of the physics that follows from the time step, if it has one: the speed of a
+/// wave along all axes that crosses `step.cfl` of the finest cells in a step. With subcycling it
+/// crosses as much of the cells of each level.
+template <class View>
+__device__ void set_step_speed([[maybe_unused]] View& view, [[maybe_unused]] int level,
+                               [[maybe_unused]] const stage_clock<typename View::real>& now) {
+  if constexpr (has_step_speed<typename View::physics_type>) {
+    using real = typename View::real;
+    const int finest = view.step.subcycle ? level : view.finest_level_of(view.state->mesh);
+    real crossings = 0;
+    for (int axis = 0; axis < View::dim; ++axis) {
+      crossings += reciprocal(view.spacing(finest, axis));
+    }
+    view.physics.set_step_speed(static_cast<real>(view.step.cfl) / (now.dt * crossings));
+  }
+}
+
 template <class View>
 __device__ void put_primitive(const View& view, storage_of<View>& shared, int at,
                               const typename View::values& conserved) {

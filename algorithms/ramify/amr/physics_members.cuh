@@ -41,6 +41,20 @@ concept has_floors = requires(const P& physics, const typename P::values& u) {
   { physics.describe_floors(u) } -> std::convertible_to<std::string>;
 };
 
+/// Whether a physics has a speed of its own that follows from the time step, as the speed of
+/// divergence cleaning.
+template <class P>
+concept has_step_speed = requires(P& physics) {
+  physics.set_step_speed(typename P::real{});
+};
+
+/// Whether a physics has a magnetic field of three components and a cleaning field after them, as
+/// mhd.
+template <class P>
+concept has_magnetic_field = requires {
+  requires P::psi == P::first_magnetic + 3;
+};
+
 /// Whether the profiles of a physics in its cells are parabolas (with_ppm). Otherwise they are
 /// linear.
 template <class P>
@@ -155,11 +169,12 @@ struct physics_functions<P, true> {
   };
   static constexpr bool after_step = has_after_step<P> || !requires { &P::after_step; };
   static constexpr bool fallback_flux = has_fallback_flux<P> || !requires { &P::fallback_flux; };
+  static constexpr bool set_step_speed = has_step_speed<P> || !requires { &P::set_step_speed; };
   static constexpr bool at_floors = has_raising_floors<P> || !requires { &P::at_floors; };
   static constexpr bool are_valid = to_primitive && to_conserved && is_valid && is_positive &&
                                     max_wave_speed && flux && reflected && field_name &&
                                     ghost_state && is_solid && source && implicit_source &&
-                                    after_step && fallback_flux && at_floors;
+                                    after_step && fallback_flux && set_step_speed && at_floors;
 };
 
 /// Reports each type or constant that a physics lacks by a sentence of the compiler.
@@ -217,6 +232,8 @@ struct checked_physics_functions {
   static_assert(functions::fallback_flux,
                 "amr_run: the optional member of Physics is values fallback_flux(values left, "
                 "values right, int axis, const real (&where)[dimensions], real time) const");
+  static_assert(functions::set_step_speed,
+                "amr_run: the optional member of Physics is void set_step_speed(real)");
   static_assert(functions::at_floors,
                 "amr_run: the optional member of Physics is values at_floors(values) const, beside "
                 "bool is_above_floors(values) const and std::string describe_floors(values) const");

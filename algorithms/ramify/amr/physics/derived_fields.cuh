@@ -12,6 +12,7 @@
 #include <cmath>
 #include <ramify/amr/derived_field.hpp>
 #include <ramify/amr/physics/criteria.cuh>
+#include <ramify/amr/physics_members.cuh>
 #include <ramify/amr/rounding.cuh>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
@@ -28,7 +29,29 @@ concept has_derived_fields = requires(const P& physics) {
 
 /// Returns whether a field follows from the values of one cell.
 [[nodiscard]] __host__ __device__ constexpr bool is_local(derived_field f) {
-  return f != derived_field::vorticity && f != derived_field::divergence;
+  return f != derived_field::vorticity && f != derived_field::divergence &&
+         f != derived_field::magnetic_divergence;
+}
+
+/// The components of the velocity: as many as dimensions, unless the physics has others.
+template <class P>
+inline constexpr int velocity_components = P::dimensions;
+template <class P>
+requires has_magnetic_field<P>
+inline constexpr int velocity_components<P> = P::velocity_components;
+
+/// Returns B^2 / 2 of primitive values, or 0 without a magnetic field.
+template <class Physics>
+[[nodiscard]] __host__ __device__ typename Physics::real magnetic_pressure_of(
+    [[maybe_unused]] const typename Physics::values& primitive) {
+  using real = typename Physics::real;
+  real squares = 0;
+  if constexpr (has_magnetic_field<Physics>) {
+    for (int v = Physics::first_magnetic; v < Physics::psi; ++v) {
+      squares += times(primitive[v], primitive[v]);
+    }
+  }
+  return real(0.5) * squares;
 }
 
 /// Returns a local field of a gas with these primitive values; 0 for another field.
@@ -39,8 +62,8 @@ template <class Physics>
   const real density = primitive[Physics::density];
   const real temperature = quotient(primitive[Physics::pressure], density);
   real speed = 0;
-  for (int axis = 0; axis < Physics::dimensions; ++axis) {
-    const real along = primitive[Physics::first_momentum + axis];
+  for (int k = 0; k < velocity_components<Physics>; ++k) {
+    const real along = primitive[Physics::first_momentum + k];
     speed += times(along, along);
   }
   speed = std::sqrt(speed);
@@ -52,11 +75,12 @@ template <class Physics>
     case derived_field::temperature: return temperature;
     case derived_field::entropy:
       return primitive[Physics::pressure] / std::pow(density, physics.gamma);
+    case derived_field::magnetic_pressure: return magnetic_pressure_of<Physics>(primitive);
     default: return 0;
   }
 }
 
-/// Returns the vorticity or the divergence by central differences of primitive values. `edges` are
+/// Returns a field that is not local, by central differences of primitive values. `edges` are
 /// the lengths of the edges of a cell.
 template <class Physics>
 [[nodiscard]] __host__ __device__ typename Physics::real differential_field(
@@ -64,15 +88,21 @@ template <class Physics>
     const typename Physics::real (&edges)[Physics::dimensions]) {
   using real = typename Physics::real;
   constexpr int dim = Physics::dimensions;
-  const auto slope = [&](int component, int axis) {
-    const int v = Physics::first_momentum + component;
+  const auto slope_of = [&](int v, int axis) {
     return quotient(u.right[axis][v] - u.left[axis][v], 2 * edges[axis]);
   };
-  if (f == derived_field::divergence) {
+  const auto divergence_of = [&](int first) {
     real sum = 0;
-    for (int axis = 0; axis < dim; ++axis) sum += slope(axis, axis);
+    for (int axis = 0; axis < dim; ++axis) sum += slope_of(first + axis, axis);
     return sum;
+  };
+  if constexpr (has_magnetic_field<Physics>) {
+    if (f == derived_field::magnetic_divergence) return divergence_of(Physics::first_magnetic);
   }
+  if (f == derived_field::divergence) return divergence_of(Physics::first_momentum);
+  const auto slope = [&](int component, int axis) {
+    return slope_of(Physics::first_momentum + component, axis);
+  };
   if constexpr (dim == 2) {
     return slope(1, 0) - slope(0, 1);
   } else {
@@ -105,6 +135,8 @@ namespace ramify::inline RAMIFY_BUILD {
 ///     vorticity, divergence   how much the velocity changes across a cell by rotation or
 ///                             compression, relative to the speed of sound. Cells must have edges
 ///                             of equal length
+///     magnetic_divergence     how much the field changes across a cell by its divergence, relative
+///                             to the field
 ///     the other fields        the jump across a cell, relative to the field's size, as that of
 ///                             gradient_criterion
 ///
@@ -127,7 +159,11 @@ struct derived_criterion {
       real unit_edges[dim];
       for (real& edge : unit_edges) edge = 1;
       const real change = amr::differential_field<Physics>(field, u, unit_edges);
-      return std::fabs(change) / amr::local_field(physics, derived_field::sound_speed, u.here);
+      const bool is_of_field = field == derived_field::magnetic_divergence;
+      const real size = is_of_field
+                            ? std::sqrt(2 * amr::magnetic_pressure_of<Physics>(u.here)) + floor
+                            : amr::local_field(physics, derived_field::sound_speed, u.here);
+      return std::fabs(change) / size;
     }
     real largest = 0;
     for (int axis = 0; axis < dim; ++axis) {

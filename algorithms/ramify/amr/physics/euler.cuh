@@ -9,8 +9,9 @@
 /// the HLLC Riemann solver, SIAM J. Sci. Comput. 18 (1997) 1553.
 
 #include <cmath>
+#include <ramify/amr/physics/floors.cuh>
+#include <ramify/amr/rounding.cuh>
 #include <ramify/amr/state.cuh>
-#include <sstream>
 #include <string>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
@@ -55,7 +56,7 @@ struct euler {
   /// Returns density, velocity and pressure. Floors replace smaller densities and pressures; the
   /// velocity is the momentum divided by the density after the floor. NaN stays NaN.
   [[nodiscard]] __host__ __device__ values to_primitive(const values& conserved) const {
-    using detail::amr::reciprocal, detail::amr::times;
+    using detail::amr::at_least, detail::amr::reciprocal, detail::amr::times;
     values primitive;
     primitive[density] = at_least(density_floor, conserved[density]);
     const Real volume = reciprocal(primitive[density]);  // one division instead of `dim`
@@ -97,19 +98,12 @@ struct euler {
   /// Returns whether the floors leave the density and the pressure unchanged. Rounding may put a
   /// value 1 % below its floor. A run requires it of the cells of its initial state.
   [[nodiscard]] __host__ __device__ bool is_above_floors(const values& conserved) const {
-    const values primitive = without_floors().to_primitive(conserved);
-    constexpr Real rounded = Real(0.99);
-    return !(primitive[density] < rounded * density_floor) &&
-           !(primitive[pressure] < rounded * pressure_floor);
+    return detail::amr::is_above_floors_of(*this, conserved);
   }
 
   /// Returns a text with the density, the pressure and their floors.
   [[nodiscard]] std::string describe_floors(const values& conserved) const {
-    const values primitive = without_floors().to_primitive(conserved);
-    std::ostringstream text;
-    text << "density " << primitive[density] << " (density_floor " << density_floor
-         << "), pressure " << primitive[pressure] << " (pressure_floor " << pressure_floor << ")";
-    return text.str();
+    return detail::amr::description_of_floors(*this, conserved);
   }
 
   /// Returns whether primitive values can be those of a gas: density > 0 and pressure > 0.
@@ -148,8 +142,6 @@ struct euler {
   }
 
  private:
-  [[nodiscard]] __host__ __device__ euler without_floors() const { return {gamma, 0, 0}; }
-
   // The functions below have no branches: the threads of a warp stay together, and many roots and
   // quotients overlap.
 
@@ -205,9 +197,6 @@ struct euler {
   };
 
   /// Returns NaN if `value` is NaN.
-  [[nodiscard]] __host__ __device__ static Real at_least(Real floor, Real value) {
-    return value < floor ? floor : value;
-  }
   [[nodiscard]] __host__ __device__ static Real at_most(Real ceiling, Real value) {
     return ceiling < value ? ceiling : value;
   }
@@ -236,7 +225,8 @@ struct euler {
   /// that side and of Roe's average.
   [[nodiscard]] __host__ __device__ outer_waves wave_speeds(const values& left,
                                                             const values& right) const {
-    using detail::amr::reciprocal, detail::amr::square_root, detail::amr::times;
+    using detail::amr::at_least, detail::amr::reciprocal, detail::amr::square_root,
+        detail::amr::times;
     const Real left_sound2 = sound_speed2(left);
     const Real right_sound2 = sound_speed2(right);
     const Real left_weight = square_root(left[density]);

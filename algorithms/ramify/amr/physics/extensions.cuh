@@ -23,7 +23,7 @@ namespace ramify::inline RAMIFY_BUILD {
 /// A gas with passive scalars, which it carries with it: dyes, fractions of species.
 ///
 /// `Physics` is like euler: it has the constant `density`, which is the index of the density among
-/// the conserved and the primitive values and of the flux of mass, and no source or ghost_state().
+/// the conserved and the primitive values and of the flux of mass, and no source() or ghost_state().
 /// The scalars follow its values: amounts per volume among the conserved values, and concentrations
 /// (amounts per mass) among the primitive ones. The flux of a scalar is the flux of mass times the
 /// concentration on the side that the mass comes from. So a concentration that is 1 everywhere
@@ -89,6 +89,12 @@ struct with_scalars : Physics {
                                                         detail::amr::point_of<Physics> where,
                                                         real time) const {
     return Physics::max_wave_speed(gas_of(primitive), axis, where, time);
+  }
+  /// Returns the values after the implicit source of the gas. Scalars do not change.
+  [[nodiscard]] __host__ __device__ values implicit_source(
+      const values& u, detail::amr::point_of<Physics> where, detail::amr::point_of<Physics> edges,
+      real time, real dt) const requires detail::amr::has_implicit_source<Physics> {
+    return joined(Physics::implicit_source(gas_of(u), where, edges, time, dt), u);
   }
   /// Returns the flux of the gas and, with its mass, of the scalars.
   [[nodiscard]] __host__ __device__ values flux(const values& left, const values& right, int axis,

@@ -54,8 +54,8 @@ struct with_positivity : Physics {
   }
 
   /// Returns conserved values whose density and pressure are at least the floors. If the density is
-  /// below its floor, the cell becomes a gas at rest with both floors, without scalars. Otherwise
-  /// only the energy changes. If the kinetic energy is so large that rounding would take the
+  /// below its floor, the cell becomes a gas at rest with both floors, without scalars, and keeps a
+  /// magnetic field. Otherwise only the energy changes. If the kinetic energy is so large that rounding would take the
   /// pressure away, the pressure becomes larger than its floor.
   [[nodiscard]] __host__ __device__ values at_floors(values conserved) const {
     using detail::amr::times;
@@ -63,6 +63,9 @@ struct with_positivity : Physics {
       values vacuum{};
       vacuum[Physics::density] = this->density_floor;
       vacuum[Physics::pressure] = this->pressure_floor;
+      if constexpr (detail::amr::has_magnetic_field<Physics>) {
+        for (int v = Physics::first_magnetic; v <= Physics::psi; ++v) vacuum[v] = conserved[v];
+      }
       return this->to_conserved(vacuum);
     }
     values primitive = this->to_primitive(conserved);  // its pressure is at least the floor
