@@ -42,7 +42,8 @@
 namespace ramify::inline RAMIFY_ABI {
 
 /// The problems: of a concentration in a given flow (advect_gaussian, vortex_in_box), of shallow
-/// water (dam_break), and of an ideal gas.
+/// water (dam_break), of a plasma with a magnetic field (brio_wu, orszag_tang, rotor), and of an
+/// ideal gas.
 enum class amr_problem {
   sod,               ///< a shock tube, along x
   sedov,             ///< a blast from the center of the domain
@@ -54,6 +55,9 @@ enum class amr_problem {
   noh,               ///< a cold gas that falls on a corner, and stops at a shock
   rayleigh_taylor,   ///< a heavy gas above a light one, in gravity
   dam_break,         ///< water of two depths; only in 2D
+  brio_wu,           ///< a shock tube of a plasma, along x; only in 2D
+  orszag_tang,       ///< a vortex of a plasma, with shocks; only in 2D
+  rotor,             ///< a dense disc that spins in a magnetic field; only in 2D
   regions            ///< a gas with the states of amr_setup::regions
 };
 
@@ -83,17 +87,17 @@ enum class amr_criterion { gradient, loehner };
 /// The type of the values; the time is always a double.
 enum class amr_precision { double_, float_ };
 
-/// Which values of a gas a snapshot contains. For a concentration both are the same.
+/// Which values of a gas or a plasma a snapshot contains. For a concentration both are the same.
 enum class amr_fields {
   conserved,  ///< density, momentum along each axis, total energy, all per volume
-  primitive   ///< density, velocity along each axis, pressure
+  primitive   ///< density, velocity along each axis, pressure; of a plasma also field and psi
 };
 
 /// Returns the name of the enumerator, or "?" for a value that is none.
 [[nodiscard]] constexpr std::string_view to_string(amr_problem problem) {
-  return choice_name(
-      problem, {"sod", "sedov", "kelvin-helmholtz", "linear-wave", "advect-gaussian",
-                "vortex-in-box", "double-mach", "noh", "rayleigh-taylor", "dam-break", "regions"});
+  return choice_name(problem, {"sod", "sedov", "kelvin-helmholtz", "linear-wave", "advect-gaussian",
+                               "vortex-in-box", "double-mach", "noh", "rayleigh-taylor",
+                               "dam-break", "brio-wu", "orszag-tang", "rotor", "regions"});
 }
 /// Returns the name of the enumerator.
 [[nodiscard]] constexpr std::string_view to_string(amr_shape shape) {
@@ -132,7 +136,7 @@ struct amr_setup {
   int criterion_variable = 0;                           ///< index of a primitive field
   double gradient_floor = 1e-10;                        ///< gradient_criterion::floor, in [0, 1e30]
   double loehner_filter = 0.01;                         ///< loehner_criterion::filter, in [0, 1e30]
-  double gamma = 1.4;  ///< ratio of specific heats of a gas, > 1, at most 1e6
+  double gamma = 1.4;  ///< ratio of specific heats of a gas or a plasma, > 1, at most 1e6
   /// Gravity along each axis, on a gas; 0 for the other problems.
   std::array<double, 3> gravity{};
   /// Whether density and pressure of a gas stay positive near a vacuum and at any Mach number
@@ -215,11 +219,12 @@ class amr_simulation {
   /// Returns the leaves and the values of their cells.
   [[nodiscard]] mesh_snapshot snapshot(amr_fields kind = amr_fields::conserved) const;
 
-  /// Returns the leaves and fields of a gas that follow from its values, in the order of `fields`.
+  /// Returns the leaves and fields of a gas or a plasma that follow from its values, in the order
+  /// of `fields`.
   /// Differences near a side of a leaf use ghost cells, so those at a side of the domain depend on
   /// its boundary condition.
-  /// \throws std::invalid_argument if the problem is not one of a gas, or an entry of `fields` is
-  ///         no enumerator
+  /// \throws std::invalid_argument if the problem is not one of a gas or a plasma, or an entry of
+  ///         `fields` is no enumerator, or one of a magnetic field that a gas does not have
   [[nodiscard]] mesh_snapshot derived_snapshot(const std::vector<derived_field>& fields) const;
 
   /// Returns, for each conserved field, the mean over the domain of the absolute difference between

@@ -39,7 +39,7 @@ CLI::callback_t list_of(const std::string& name, std::optional<std::vector<T>>& 
       const std::optional<T> value = read(trimmed(rest.substr(0, end)));
       if (!value || values.size() == most) {
         throw CLI::ValidationError(name, in_quotes(words.at(0)) + " is not one to " +
-                                             (most == 3 ? "three" : "seven") + " of " + what +
+                                             (most == 3 ? "three" : "nine") + " of " + what +
                                              ", with commas");
       }
       values.push_back(*value);
@@ -51,7 +51,7 @@ CLI::callback_t list_of(const std::string& name, std::optional<std::vector<T>>& 
 
 /// Returns the derived field of that name, or none.
 std::optional<ramify::derived_field> derived_named(std::string_view name) {
-  for (int i = 0; i <= int(ramify::derived_field::divergence); ++i) {
+  for (int i = 0; i <= int(ramify::derived_field::magnetic_divergence); ++i) {
     if (to_string(ramify::derived_field(i)) == name) return ramify::derived_field(i);
   }
   return std::nullopt;
@@ -83,10 +83,11 @@ void add_sides(CLI::App& app, const std::string& name,
 
 void declare_problem(CLI::App& app, amr_command_line& o) {
   const char* const flow = "Problem";
-  app.add_option("--problem", parsed_by(ramify::parse_amr_problem, o.problem),
-                 "kelvin-helmholtz (the default), sod, sedov, linear-wave, advect-gaussian, "
-                 "vortex-in-box, double-mach, noh, rayleigh-taylor, dam-break, or regions of "
-                 "--input")
+  app.add_option(
+         "--problem", parsed_by(ramify::parse_amr_problem, o.problem),
+         "kelvin-helmholtz (the default), sod, sedov, linear-wave, advect-gaussian, "
+         "vortex-in-box, double-mach, noh, rayleigh-taylor, dam-break, brio-wu, orszag-tang, "
+         "rotor, or regions of --input")
       ->group(flow);
   app.add_option("--dim", o.dim, "Dimensions: 2 (the default) or 3")
       ->transform(whole_number(2, 3))
@@ -195,12 +196,15 @@ void declare_output(CLI::App& app, amr_command_line& o) {
   app.add_flag("--float32", o.float32, "The fields of the meshes are floats, not doubles");
   app.add_flag("--htg", o.htg,
                "The meshes are hyper tree grids (.htg), which are smaller with --float32");
-  app.add_option("--derived",
-                 list_of("--derived", o.derived,
-                         "speed, sound_speed, mach, temperature, entropy, vorticity or divergence",
-                         derived_named, 7),
-                 "Further fields of a gas in all files except the history: speed, sound_speed, "
-                 "mach, temperature, entropy, vorticity, divergence")
+  app.add_option(
+         "--derived",
+         list_of("--derived", o.derived,
+                 "speed, sound_speed, mach, temperature, entropy, vorticity, divergence, "
+                 "magnetic_pressure or magnetic_divergence",
+                 derived_named, 9),
+         "Further fields of a gas in all files except the history: speed, sound_speed, "
+         "mach, temperature, entropy, vorticity, divergence; of a plasma also magnetic_pressure, "
+         "magnetic_divergence")
       ->type_name("F,F");
   const auto add_tables = [&](const char* name, std::optional<std::vector<std::string>>& to,
                               const char* type, const char* about) {

@@ -12,7 +12,7 @@ namespace common {
 namespace {
 
 /// Returns which totals change only by rounding: all of a closed domain, except momenta toward
-/// walls and what gravity changes. Floors may change all of them.
+/// walls, what gravity changes, and psi. Floors may change all of them.
 std::vector<bool> conserved_totals(const ramify::amr_setup& flow) {
   const auto has = [&](int axis, ramify::boundary side) {
     const auto& sides = flow.options.mesh.sides[std::size_t(axis)];
@@ -25,7 +25,17 @@ std::vector<bool> conserved_totals(const ramify::amr_setup& flow) {
     }
   }
   closed = closed && !flow.keep_positive;
-  std::vector<bool> conserved(names_of_totals(flow).size(), closed);
+  const auto names = names_of_totals(flow);
+  std::vector<bool> conserved(names.size(), closed);
+  if (names.back() == "psi") {
+    // Walls push the plasma, and a field through them is corrected.
+    const bool is_periodic =
+        has(0, ramify::boundary::periodic) && has(1, ramify::boundary::periodic);
+    for (std::size_t v = 1; v < names.size(); ++v) {
+      conserved[v] = closed && names[v] != "psi" && (is_periodic || names[v] == "energy");
+    }
+    return conserved;
+  }
   for (std::size_t v = 1; v + 1 < conserved.size(); ++v) {
     const double pull = flow.gravity[v - 1];
     if (pull != 0 || !has(int(v) - 1, ramify::boundary::periodic)) conserved[v] = false;
@@ -98,7 +108,7 @@ void print(std::ostream& out, const amr_summary& all) {
     if (!conserved[v]) continue;
     const double change = all.last_totals[v] - all.first_totals[v];
     // A momentum's first value may be 0.
-    const bool relative = v == 0 || v + 1 == names.size();
+    const bool relative = v == 0 || v + 1 == names.size() || names[v] == "energy";
     out << "drift of " << names[v] << ": " << (relative ? change / all.first_totals[v] : change)
         << (relative ? " (relative)\n" : " (absolute)\n");
   }

@@ -133,8 +133,8 @@ BOOST_AUTO_TEST_CASE(fields_refine_the_waves_in_which_they_change) {
 
 BOOST_AUTO_TEST_CASE(names_of_derived_fields) {
   using enum derived_field;
-  for (const derived_field f :
-       {speed, sound_speed, mach, temperature, entropy, vorticity, divergence}) {
+  for (const derived_field f : {speed, sound_speed, mach, temperature, entropy, vorticity,
+                                divergence, magnetic_pressure, magnetic_divergence}) {
     BOOST_TEST((parse_derived_field(to_string(f)) == f));
   }
   expect_error<std::invalid_argument>([] { static_cast<void>(parse_derived_field("Mach")); },
@@ -142,8 +142,11 @@ BOOST_AUTO_TEST_CASE(names_of_derived_fields) {
   setting s;
   const auto run = start_by(mach, s);
   expect_error<std::invalid_argument>(
-      [&] { static_cast<void>(run.derived_snapshot({static_cast<derived_field>(7)})); },
+      [&] { static_cast<void>(run.derived_snapshot({static_cast<derived_field>(9)})); },
       "derived_snapshot: a field is none of the enumerators");
+  expect_error<std::invalid_argument>(
+      [&] { static_cast<void>(run.derived_snapshot({magnetic_pressure})); },
+      "derived_snapshot: a field is magnetic_pressure; it must be one of a gas without a magnetic");
   BOOST_TEST(run.derived_snapshot({}).values.empty());
 }
 

@@ -131,7 +131,7 @@ wrong "bad.inputs, line 1: amr.subcycling_mode is 'Manual'; it must be None or A
 wrong "bad.inputs, line 1: output.htg is 'yes'; it must be 0 or 1" 'output.htg = yes'
 wrong "bad.inputs, line 1: hydro.keep_positive is '2'; it must be 0 or 1" 'hydro.keep_positive = 2'
 wrong 'bad.inputs, line 2: hydro.keep_positive is 1; it must be false' 'problem = dam-break' 'hydro.keep_positive = 1'
-wrong "bad.inputs, line 1: amr.derive_plot_vars: 'mach,x' is not one to seven of speed" \
+wrong "bad.inputs, line 1: amr.derive_plot_vars: 'mach,x' is not one to nine of speed" \
   'amr.derive_plot_vars = mach x'
 wrong "bad.inputs, line 1: geometry.lo_bc: 'wall' is not one to three of periodic" 'geometry.lo_bc = wall'
 wrong "bad.inputs, line 1: geometry.prob_lo: '0,x' is not one to three of numbers" \
@@ -168,6 +168,8 @@ expect 2 '--problem regions needs a parameter file' --problem regions --output-d
 expect 2 'regions is 3; it must be 0, except for the problem regions' --input bubble.inputs \
   --problem sod --lo-bc outflow --hi-bc outflow --output-dir o
 expect 2 '--dim is 3; it must be 2 for dam-break' --problem dam-break --dim 3 --output-dir o
+expect 2 '--dim is 3; it must be 2 for rotor' --problem rotor --dim 3 --output-dir o
+expect 2 'gravity' --problem rotor --gravity 0,-1 --output-dir o
 expect 2 'gravity' --problem dam-break --gravity 0,-1 --output-dir o
 expect 2 '--lo-bc' --problem sod --lo-bc inflow --hi-bc outflow --output-dir o
 expect 3 'nowhere.inputs' --input nowhere.inputs --output-dir o
@@ -184,7 +186,7 @@ expect 3 'noise.inputs' --input noise.inputs --output-dir o
 expect 0 - --input empty.inputs --problem noh --max-level 0 --t-end 0.01 --backend cpu --quiet --output-dir n
 
 # The other new problems.
-for problem in double-mach rayleigh-taylor dam-break; do
+for problem in double-mach rayleigh-taylor dam-break orszag-tang rotor; do
   expect 0 - --problem $problem --max-level 0 --frames 1 --t-end 0.002 --backend cpu --quiet --output-dir p
   [ -s p/${problem}_0001.png ] || fail "no picture of $problem"
   rm -r p

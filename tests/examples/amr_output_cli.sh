@@ -67,8 +67,9 @@ expect 0 - --backend cpu --quiet --restart d --t-end 0.12
 grep -q 'Name="entropy"' more/sod_0002.vtu || fail "no derived fields after a restart"
 expect 2 "--field 'mach' is none of density, velocity_x, velocity_y, pressure" --problem sod --field mach --output-dir o
 expect 2 '--derived has mach twice' --problem sod --derived mach,mach --output-dir o
-expect 2 "--derived: 'Mach' is not one to seven of speed, sound_speed" --problem sod --derived Mach --output-dir o
-expect 2 "--derived: '' is not one to seven of" --problem sod --derived '' --output-dir o
+expect 2 "--derived: 'Mach' is not one to nine of speed, sound_speed" --problem sod --derived Mach --output-dir o
+expect 2 "--derived: '' is not one to nine of" --problem sod --derived '' --output-dir o
+expect 2 '--derived needs a problem of a plasma, and sod is none' --problem sod --derived magnetic_pressure --output-dir o
 expect 2 '--derived needs a problem of a gas, and dam-break is none' --problem dam-break --derived mach --output-dir o
 
 # A cold box flies into a thin gas: without --keep-positive the run ends.

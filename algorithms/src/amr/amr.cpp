@@ -28,8 +28,7 @@ struct customary_values {
 };
 
 /// The entries have the order of amr_problem; customize() sets what else a problem has. The
-/// threshold of kelvin_helmholtz is above the
-/// initial jumps, so that only the rolls get the finest blocks.
+/// threshold of kelvin_helmholtz is above the initial jumps: only the rolls get the finest blocks.
 constexpr customary_values customary[] = {
     {boundary::outflow, 0.2, 1.4, 0.4, 0.02, 1e-10},
     {boundary::outflow, 1, 1.4, 0.4, 0.1, 1e-10},
@@ -41,6 +40,9 @@ constexpr customary_values customary[] = {
     {boundary::reflecting, 2, 5.0 / 3, 0.4, 0.1, 1e-10},
     {boundary::periodic, 12.75, 1.4, 0.8, 0.05, 1e-10},
     {boundary::reflecting, 0.1, 1.4, 0.4, 0.005, 0.5},
+    {boundary::outflow, 0.1, 2, 0.4, 0.02, 1e-10},
+    {boundary::periodic, 0.5, 5.0 / 3, 0.8, 0.05, 1e-10},
+    {boundary::outflow, 0.15, 1.4, 0.4, 0.05, 1e-10},
     {boundary::outflow, 1, 1.4, 0.4, 0.05, 1e-10},
 };
 
@@ -51,8 +53,7 @@ void check_dimensions(int dimensions) {
 /// \throws std::invalid_argument if the problem does not have so many dimensions
 void check_dimensions(amr_problem problem, int dimensions) {
   check_dimensions(dimensions);
-  const bool is_flat = problem == amr_problem::double_mach || problem == amr_problem::dam_break;
-  require(dimensions == 2 || !is_flat, "amr_setup.dimensions", dimensions,
+  require(dimensions == 2 || !detail::amr::is_flat(problem), "amr_setup.dimensions", dimensions,
           "2 for " + std::string(to_string(problem)));
 }
 
@@ -307,7 +308,7 @@ void validate(const amr_setup& setup) {
   check_dimensions(setup.problem, setup.dimensions);
   check_enumerator(setup.precision, "amr_setup.precision");
   check_enumerator(setup.criterion, "amr_setup.criterion");
-  const int variables = detail::amr::is_scalar(setup.problem) ? 1 : setup.dimensions + 2;
+  const auto variables = int(field_names(setup, amr_fields::conserved).size());
   require(setup.criterion_variable >= 0 && setup.criterion_variable < variables,
           "amr_setup.criterion_variable", setup.criterion_variable,
           "in [0, " + std::to_string(variables - 1) + "]");
@@ -335,12 +336,12 @@ std::vector<std::string> field_names(const amr_setup& setup, amr_fields kind) {
   if (setup.problem == amr_problem::dam_break) {
     return {"elevation", "momentum_x", "momentum_y", "tracer"};
   }
+  const bool is_plasma = detail::amr::is_plasma(setup.problem);
   std::vector<std::string> names{"density"};
-  for (int axis = 0; axis < setup.dimensions; ++axis) {
-    const char* const what = kind == amr_fields::primitive ? "velocity_" : "momentum_";
-    names.push_back(what + std::string(1, char('x' + axis)));
-  }
+  const std::string vector = kind == amr_fields::primitive ? "velocity_" : "momentum_";
+  for (int k = 0; k < (is_plasma ? 3 : setup.dimensions); ++k) names.push_back(vector + "xyz"[k]);
   names.emplace_back(kind == amr_fields::primitive ? "pressure" : "energy");
+  if (is_plasma) names.insert(names.end(), {"magnetic_x", "magnetic_y", "magnetic_z", "psi"});
   return names;
 }
 

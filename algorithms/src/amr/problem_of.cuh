@@ -12,6 +12,8 @@
 #include <ramify/amr/physics/double_mach.cuh>
 #include <ramify/amr/physics/euler.cuh>
 #include <ramify/amr/physics/extensions.cuh>
+#include <ramify/amr/physics/mhd.cuh>
+#include <ramify/amr/physics/mhd_problems.cuh>
 #include <ramify/amr/physics/noh.cuh>
 #include <ramify/amr/physics/positivity.cuh>
 #include <ramify/amr/physics/problems.cuh>
@@ -153,6 +155,36 @@ template <int dim>
   return false;
 }
 
+/// The initial state of a plasma.
+template <class Real>
+struct initial_plasma {
+  amr_problem problem;
+  plasma_tube<Real, 2> tube;
+  orszag_tang<Real, 2> vortex;
+  rotor<Real, 2> disc;
+
+  [[nodiscard]] __host__ __device__ state<Real, 9> operator()(const Real (&where)[2]) const {
+    return of_problem([&](const auto& initial) { return initial(where); });
+  }
+
+  template <class Physics>
+  [[nodiscard]] __device__ state<Real, 9> average(const Physics& physics,
+                                                  const initial_cell<Real, 2>& cell) const {
+    return of_problem([&](const auto& initial) { return average_of(initial, physics, cell); });
+  }
+
+ private:
+  /// Returns use(initial state of the problem).
+  template <class Use>
+  [[nodiscard]] __host__ __device__ auto of_problem(Use use) const {
+    switch (problem) {
+      case amr_problem::brio_wu: return use(tube);
+      case amr_problem::orszag_tang: return use(vortex);
+      default: return use(disc);
+    }
+  }
+};
+
 /// The initial state of a concentration.
 template <class Real, int dim>
 struct initial_scalar {
@@ -225,9 +257,19 @@ struct selected_criterion {
 [[nodiscard]] inline bool is_scalar(amr_problem problem) {
   return problem == amr_problem::advect_gaussian || problem == amr_problem::vortex_in_box;
 }
+/// Returns whether the problem is one of a plasma, which mhd solves.
+[[nodiscard]] inline bool is_plasma(amr_problem problem) {
+  return problem == amr_problem::brio_wu || problem == amr_problem::orszag_tang ||
+         problem == amr_problem::rotor;
+}
+/// Returns whether the problem exists in two dimensions only.
+[[nodiscard]] inline bool is_flat(amr_problem problem) {
+  return problem == amr_problem::double_mach || problem == amr_problem::dam_break ||
+         is_plasma(problem);
+}
 /// Returns whether the problem is one of a gas, which euler, forced_gas or positive_gas solves.
 [[nodiscard]] inline bool is_gas(amr_problem problem) {
-  return !is_scalar(problem) && problem != amr_problem::dam_break;
+  return !is_scalar(problem) && !is_plasma(problem) && problem != amr_problem::dam_break;
 }
 
 /// Returns `use(physics, initial_state)` for a problem of a gas.
@@ -258,6 +300,11 @@ auto with_problem(const amr_setup& setup, Use use) {
   if constexpr (dim == 2) {
     if (setup.problem == amr_problem::dam_break) {
       return use(shallow_water<Real>{}, dam_break<Real>{});
+    }
+    if (is_plasma(setup.problem)) {
+      mhd<Real, dim> plasma;
+      plasma.gamma = static_cast<Real>(setup.gamma);
+      return use(plasma, initial_plasma<Real>{setup.problem, {}, {}, {}});
     }
   }
   if (is_gas(setup.problem)) return with_gas<Real, dim>(setup, use);

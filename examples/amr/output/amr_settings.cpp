@@ -220,8 +220,13 @@ ramify::mesh_snapshot with_fields(const ramify::mesh_snapshot& mesh,
 void validate(const amr_settings& s) {
   validate(s.flow);
   const auto fields = output_fields(s);
-  if (!s.derived.empty() && fields[fields.size() - s.derived.size() - 1] != "pressure") {
-    throw std::invalid_argument("--derived needs a problem of a gas, and " +
+  const auto has = [&](const char* name) {
+    return std::ranges::find(fields, name) != fields.end();
+  };
+  for (const ramify::derived_field field : s.derived) {
+    if (has("pressure") && (has("psi") || !is_magnetic(field))) continue;
+    throw std::invalid_argument(std::string("--derived needs a problem of a ") +
+                                (is_magnetic(field) ? "plasma" : "gas") + ", and " +
                                 std::string(to_string(s.flow.problem)) + " is none");
   }
   for (std::size_t i = 0; i < fields.size(); ++i) {

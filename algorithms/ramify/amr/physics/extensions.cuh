@@ -23,7 +23,7 @@ namespace ramify::inline RAMIFY_BUILD {
 /// A gas with passive scalars, which it carries with it: dyes, fractions of species.
 ///
 /// `Physics` is like euler: it has the constant `density`, which is the index of the density among
-/// the conserved and the primitive values and of the flux of mass, and no source() or ghost_state().
+/// the conserved and the primitive values and of the flux of mass, and no source or ghost_state().
 /// The scalars follow its values: amounts per volume among the conserved values, and concentrations
 /// (amounts per mass) among the primitive ones. The flux of a scalar is the flux of mass times the
 /// concentration on the side that the mass comes from. So a concentration that is 1 everywhere

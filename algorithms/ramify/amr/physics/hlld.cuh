@@ -128,8 +128,8 @@ template <class Real>
 }
 
 /// Returns the flux between two states with the same field through the face. Five waves separate
-/// six states: two fast waves, two Alfven waves and a contact. An isolated contact or Alfven wave is
-/// resolved exactly.
+/// six states: two fast waves, two Alfven waves and a contact. An isolated contact or Alfven wave
+/// is resolved exactly.
 /// The densities and the pressures of the gas must be positive.
 template <class Real>
 [[nodiscard]] __host__ __device__ plasma_flux<Real> hlld_flux(const plasma<Real>& left,

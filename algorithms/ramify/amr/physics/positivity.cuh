@@ -55,8 +55,8 @@ struct with_positivity : Physics {
 
   /// Returns conserved values whose density and pressure are at least the floors. If the density is
   /// below its floor, the cell becomes a gas at rest with both floors, without scalars, and keeps a
-  /// magnetic field. Otherwise only the energy changes. If the kinetic energy is so large that rounding would take the
-  /// pressure away, the pressure becomes larger than its floor.
+  /// magnetic field. Otherwise only the energy changes. If the kinetic energy is so large that
+  /// rounding would take the pressure away, the pressure becomes larger than its floor.
   [[nodiscard]] __host__ __device__ values at_floors(values conserved) const {
     using detail::amr::times;
     if (conserved[Physics::density] < this->density_floor) {
