@@ -36,16 +36,16 @@ class random_plasma {
 };
 
 template <class Physics>
-typename Physics::values flux(const Physics& physics, const typename Physics::values& left,
-                              const typename Physics::values& right, int axis) {
+typename Physics::values face_flux(const Physics& physics, const typename Physics::values& left,
+                                   const typename Physics::values& right, int axis) {
   const typename Physics::real nowhere[Physics::dimensions] = {};
   return physics.flux(left, right, axis, nowhere, 0);
 }
 
 /// Returns the flux of a constant state with psi = 0, by the tensors of the textbooks.
 template <class Physics>
-typename Physics::values textbook_flux(const Physics& physics, const typename Physics::values& w,
-                                       int axis) {
+typename Physics::values flux_of_tensors(const Physics& physics, const typename Physics::values& w,
+                                         int axis) {
   const double rho = double(w[0]), p = double(w[4]);
   double v[3], b[3], vv = 0, bb = 0, vb = 0;
   for (int k = 0; k < 3; ++k) {
@@ -66,7 +66,7 @@ typename Physics::values textbook_flux(const Physics& physics, const typename Ph
 
 /// Returns the largest difference of two fluxes, relative to the largest entry of one.
 template <class Values>
-double difference(const Values& a, const Values& b) {
+double change_of_flux(const Values& a, const Values& b) {
   double most = 0, scale = 0;
   for (int i = 0; i < 9; ++i) {
     most = std::max(most, std::abs(double(a[i]) - double(b[i])));
@@ -76,7 +76,7 @@ double difference(const Values& a, const Values& b) {
 }
 
 template <class Physics>
-constexpr double rounding = sizeof(typename Physics::real) > 4 ? 1e-12 : 1e-4;
+constexpr double rounding_of = sizeof(typename Physics::real) > 4 ? 1e-12 : 1e-4;
 
 }  // namespace
 
@@ -90,8 +90,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_constant_state_has_the_flux_of_the_textbooks, Ph
     u[Physics::psi] = 0;
     for (int axis = 0; axis < Physics::dimensions; ++axis) {
       if (i % 4 == 0) u[5 + i % 3] = 0;  // no field along one of the axes
-      BOOST_TEST(difference(flux(physics, u, u, axis), textbook_flux(physics, u, axis)) <
-                 rounding<Physics>);
+      BOOST_TEST(change_of_flux(face_flux(physics, u, u, axis), flux_of_tensors(physics, u, axis)) <
+                 rounding_of<Physics>);
     }
   }
 }
@@ -104,16 +104,16 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(mirror_images_have_mirrored_fluxes_bit_by_bit, Phy
     const auto left = random();
     const auto right = random();
     for (int axis = 0; axis < Physics::dimensions; ++axis) {
-      const auto flow = flux(physics, left, right, axis);
+      const auto flow = face_flux(physics, left, right, axis);
       const auto mirrored =
-          flux(physics, physics.reflected(right, axis), physics.reflected(left, axis), axis);
+          face_flux(physics, physics.reflected(right, axis), physics.reflected(left, axis), axis);
       const auto expected = physics.reflected(flow, axis);
       for (int v = 0; v < Physics::variables; ++v) {
         BOOST_TEST(std::isfinite(flow[v]));
         BOOST_TEST(mirrored[v] == -expected[v]);
       }
       // A wall: nothing flows through it, except momentum toward it and the field's correction.
-      const auto at_wall = flux(physics, left, physics.reflected(left, axis), axis);
+      const auto at_wall = face_flux(physics, left, physics.reflected(left, axis), axis);
       for (const int v : {0, 4, 8}) BOOST_TEST(at_wall[v] == 0);
     }
   }
@@ -132,8 +132,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(isolated_waves_are_exact, Physics, every_mhd) {
       auto right = left;
       right[0] *= real(7);
       const auto& upwind = i % 2 == 0 ? left : right;
-      BOOST_TEST(difference(flux(physics, left, right, axis),
-                            textbook_flux(physics, upwind, axis)) < rounding<Physics>);
+      BOOST_TEST(change_of_flux(face_flux(physics, left, right, axis),
+                                flux_of_tensors(physics, upwind, axis)) < rounding_of<Physics>);
       // An Alfven wave: the field across the face turns, and the velocity follows.
       right = left;
       const int across = 5 + (axis + 1) % 3, other = 5 + (axis + 2) % 3;
@@ -145,8 +145,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(isolated_waves_are_exact, Physics, every_mhd) {
       }
       const real speed = left[1 + axis] + std::abs(left[5 + axis]) / std::sqrt(left[0]);
       const auto& behind = speed > 0 ? left : right;
-      BOOST_TEST(difference(flux(physics, left, right, axis),
-                            textbook_flux(physics, behind, axis)) < rounding<Physics>);
+      BOOST_TEST(change_of_flux(face_flux(physics, left, right, axis),
+                                flux_of_tensors(physics, behind, axis)) < rounding_of<Physics>);
     }
   }
 }
@@ -158,7 +158,7 @@ BOOST_AUTO_TEST_CASE(cleaning_waves_leave_a_jump_of_the_field) {
   physics.set_step_speed(6);
   const mhd<double, 2>::values left{1, 0, 0, 0, 1, 0.5, 0, 0, 0.25};
   const mhd<double, 2>::values right{1, 0, 0, 0, 1, 0.75, 0, 0, 0.125};
-  const auto flow = flux(physics, left, right, 0);
+  const auto flow = face_flux(physics, left, right, 0);
   // B - psi comes from the right, B + psi from the left.
   const double field = 0.5 * ((0.5 + 0.25) + (0.75 - 0.125));
   const double psi = 0.5 * ((0.5 + 0.25) - (0.75 - 0.125));
@@ -173,7 +173,7 @@ BOOST_AUTO_TEST_CASE(cleaning_waves_leave_a_jump_of_the_field) {
   for (int v = 0; v < 8; ++v) BOOST_TEST(damped[v] == right[v]);
   physics.cleaning = 0;
   physics.set_step_speed(6);
-  BOOST_TEST(flux(physics, left, right, 0)[5] == 0);
+  BOOST_TEST(face_flux(physics, left, right, 0)[5] == 0);
 }
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(speeds_and_values_follow_the_formulas, Physics, every_mhd) {
@@ -188,7 +188,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(speeds_and_values_follow_the_formulas, Physics, ev
     const auto back = physics.to_primitive(u);
     for (int v = 0; v < Physics::variables; ++v) {
       const double scale = v == 4 ? double(u[4]) : std::abs(double(w[v]));
-      BOOST_TEST(std::abs(double(back[v]) - double(w[v])) <= 10 * rounding<Physics> * scale);
+      BOOST_TEST(std::abs(double(back[v]) - double(w[v])) <= 10 * rounding_of<Physics> * scale);
     }
     for (int axis = 0; axis < Physics::dimensions; ++axis) {
       // The larger root of c^4 - (a^2 + b^2) c^2 + a^2 b_n^2 = 0.
@@ -201,7 +201,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(speeds_and_values_follow_the_formulas, Physics, ev
       const long double fast = std::sqrt((sum + std::sqrt(sum * sum - 4 * a2 * n2)) / 2);
       const double found = double(physics.max_wave_speed(w, axis, nowhere, 0));
       BOOST_TEST(std::abs(found / double(fast + std::abs((long double)(w[1 + axis]))) - 1) <
-                 rounding<Physics>);
+                 rounding_of<Physics>);
     }
   }
 }
