@@ -20,9 +20,13 @@
 /// the launch chain has the grids of both. On the device route, the last block of a level launches
 /// it. Leaf grids can also finish a sort of which levels are missing (sample_sort_leaves.cuh).
 ///
+/// Integers of 8 bits without values, and many of 16, are not partitioned, but counted
+/// (counting_sort.cuh).
+///
 /// A root that the first count finds in order stays where it is; a root in the opposite order
 /// is reversed in place.
 
+#include <ramify/quicksort/counting_sort.cuh>
 #include <ramify/quicksort/sample_sort_leaves.cuh>
 #include <ramify/quicksort/sample_sort_root.cuh>
 #include <ramify/quicksort/sample_sort_scatter.cuh>
@@ -89,14 +93,23 @@ __host__ __device__ void launch_finishing(const Context& context, Grids& grids, 
                   level);
 }
 
+/// Launches all grids of a run whose root is not partitioned.
+template <class Context, class Grids>
+void launch_without_levels(const Context& context, Grids& grids) {
+  if constexpr (countable_values<Context> != 0) {
+    if (context.sizes.value_window != 0) return launch_counting_sort(context, grids);
+  }
+  launch_small_root(context, grids);
+}
+
 /// Launches the grids that finish the segments that are due, and those of the due level.
 template <class Key, class Value, class Compare>
 template <class Grids>
 __host__ __device__ void sample_sort_context<Key, Value, Compare>::launch_round(
     const sample_sort_state& now, Grids& grids) const {
 #if !RAMIFY_ON_CUDA || !defined(__CUDA_ARCH__)
-  if (this->root_is_small()) {  // only the host launches its grids
-    launch_small_root(*this, grids);
+  if (has_no_levels()) {  // only the host launches its grids
+    launch_without_levels(*this, grids);
     return;
   }
 #endif
@@ -117,8 +130,8 @@ template <class Key, class Value, class Compare>
 template <class Grids>
 unsigned sample_sort_context<Key, Value, Compare>::launch_ahead(Grids& grids) const {
   const unsigned levels = this->sizes.levels_ahead;
-  if (this->root_is_small()) {
-    launch_small_root(*this, grids);
+  if (has_no_levels()) {
+    launch_without_levels(*this, grids);
     return levels;
   }
   const round_blocks blocks = blocks_for_any_work<tuning>(this->sizes, this->root.size());
@@ -136,7 +149,7 @@ unsigned sample_sort_context<Key, Value, Compare>::launch_ahead(Grids& grids) co
 template <class Key, class Value, class Compare>
 template <class Grids>
 __host__ __device__ void sample_sort_context<Key, Value, Compare>::launch_rest(Grids& grids) const {
-  if (this->root_is_small()) return;
+  if (has_no_levels()) return;
   grids(sample_sort_leaves<sample_sort_context>,
         {this->sizes.blocks, tuning::leaf_threads, this->sizes.leaf_bytes}, *this,
         sample_sort_work{work_source::rest}, unsigned{level_on_device});

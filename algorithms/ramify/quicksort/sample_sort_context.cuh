@@ -94,6 +94,7 @@ struct sample_sort_sizes {
   stream_serialization serialization;  ///< of grids that follow another grid of the run
   unsigned levels_ahead;  ///< levels that the host launches on the flat route without waiting
   small_root_plan small;
+  unsigned value_window;  ///< values that a block counts; 0: this is no counting sort
 
   /// Returns whether bucket numbers of the root may have two bytes.
   [[nodiscard]] __host__ __device__ bool wide_ids() const { return root_buckets > byte_ids; }
@@ -179,9 +180,13 @@ struct sample_sort_context : chain_link, sample_sort_memory<typename Compare::co
   [[nodiscard]] __host__ __device__ bool root_is_small() const {
     return this->sizes.small.chunk != 0;
   }
+  /// Returns whether the root is not partitioned: it is small, or its keys are counted.
+  [[nodiscard]] __host__ __device__ bool has_no_levels() const {
+    return root_is_small() || this->sizes.value_window != 0;
+  }
   /// Returns whether the grids that the host puts into the stream finish the whole sort.
-  [[nodiscard]] bool is_complete_ahead() const { return root_is_small() || completes; }
-  [[nodiscard]] bool has_no_state() const { return root_is_small(); }
+  [[nodiscard]] bool is_complete_ahead() const { return has_no_levels() || completes; }
+  [[nodiscard]] bool has_no_state() const { return has_no_levels(); }
 
   // sample_sort.cuh defines these functions.
   template <class Grids>

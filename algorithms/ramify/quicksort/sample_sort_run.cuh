@@ -44,6 +44,11 @@ class sample_sort_run {
   /// Returns whether the root is small: the host launches all grids of the run, on both routes.
   [[nodiscard]] static bool is_small(std::size_t n) { return n <= tuning::small_root_size; }
 
+  /// Returns whether the keys are counted: the host launches both grids, on both routes.
+  [[nodiscard]] static bool counts(std::size_t n) {
+    return countable_values<context> != 0 && n >= least_counted<context>;
+  }
+
   /// Returns the launches of a run on each route. The root must not be small.
   [[nodiscard]] static route_plans plans(std::size_t n) {
     const double levels = expected_levels<tuning>(n);
@@ -61,10 +66,10 @@ class sample_sort_run {
   static void make_choices(run_setup& setup, std::size_t n, const quicksort_options&) {
     setup.prefer_host("too few levels for a graph to pay");
     setup.completes_without_loop = true;
-    if (is_small(n)) {
-      setup.choose_route(slots_needed, route_choice{route::flat,
-                                                    "the host launches all grids of a "
-                                                    "small root"});
+    if (is_small(n) || counts(n)) {
+      const char* const reason = is_small(n) ? "the host launches all grids of a small root"
+                                             : "the host launches both grids of a counting sort";
+      setup.choose_route(slots_needed, route_choice{route::flat, reason});
       setup.first_grid_clears = setup.choice.taken == route::flat;
     } else {
       setup.choose_route(slots_needed, plans(n));
@@ -82,8 +87,13 @@ class sample_sort_run {
           order::known_strict_weak ? 0 : memory_.sizes.small.passes * place_claims::words(n));
       return;
     }
-    memory_.depth_limit = depth_limit_of<tuning>(n, options.depth_limit);
-    take_arrays<tuning>(memory_, layout);
+    // If fewer keys are partitioned, keys that are counted take the same arrays, so that memory for
+    // n keys suffices for fewer.
+    if (!counts(n) || !is_small(least_counted<context> - 1)) {
+      memory_.depth_limit = depth_limit_of<tuning>(n, options.depth_limit);
+      take_arrays<tuning>(memory_, layout);
+    }
+    if (counts(n)) memory_.counts = layout.take<position>(countable_values<context> + 1);
   }
 
   /// Enqueues the run in the control's stream. Asynchronous. The scratch memory must be allocated.
@@ -93,6 +103,10 @@ class sample_sort_run {
              const quicksort_options&, const loop_choice& loop) {
     small_root_plan& small = memory_.sizes.small;
     if (small.passes > 0) memory_.sizes.serialization = device_sizes<context>().serialization;
+    if (memory_.sizes.value_window != 0) {
+      clear_memory(memory_.counts, countable_values<context> + 1, control.stream(),
+                   "clearing the counts of values");
+    }
     // If a graph's loop launches more levels, the leaf grid need not finish the sort.
     const bool completes =
         control.needs_completion() && (control.on_device_route() || loop.wanted == flat_loop::host);
@@ -100,7 +114,7 @@ class sample_sort_run {
     if (control.on_device_route()) {
       // The host launches the first round, whose grids write the state. Kernels launch the others.
       sample_sort_state first{};
-      if (!chain_->program().root_is_small()) {
+      if (!chain_->program().has_no_levels()) {
         first.segments[0] = 1ull << 32 | block_count(memory_.root, memory_.sizes);
       }
       chain_->launch_first_round(first);
@@ -138,6 +152,13 @@ class sample_sort_run {
     }
     sample_sort_sizes sizes = sizes_of_run<context>(n, device_sizes<context>());
     sizes.levels_ahead = levels_ahead(n);
+    if constexpr (countable_values<context> != 0) {
+      if (counts(n)) {
+        const counting_shape& shape = shape_of_counting<context>();
+        sizes.value_window = shape.window;
+        sizes.blocks = shape.blocks;
+      }
+    }
     return sizes;
   }
 
