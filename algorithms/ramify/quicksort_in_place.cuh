@@ -9,18 +9,19 @@
 /// Keys, values   n elements each in device, managed or pinned memory, of types as in
 ///                <ramify/quicksort.cuh>. Keys and values must not overlap.
 /// Order          As there: any strict weak order, as a device functor. The sort is not stable.
-/// Scratch        About a fiftieth of the array, and at least 16 MiB; less if a second array is
-///                smaller. quicksort_in_place_scratch_bytes() returns the size. The memory is from
+/// Scratch        About a fiftieth of the array, and 16 MiB; less if a second array is smaller.
+///                quicksort_in_place_scratch_bytes() returns the size. The memory is from
 ///                environment::memory or from Ramify's stream-ordered pool. If a second array fits
 ///                into it, the call is a quicksort().
 /// Stream         The call is ordered after earlier work in environment::stream. It returns after
-///                the array is sorted. Two batches of parts are sorted at the same time, in streams
-///                of the call. A graph cannot capture it.
+///                the array is sorted. Two batches of long parts are sorted at the same time, in
+///                streams of the call. A graph cannot capture it.
 /// Errors         std::invalid_argument for a bad argument, before any memory is written;
 ///                unavailable; cuda_error; device_launch_error. If one of the last two is thrown,
 ///                the array may have lost elements, because some were outside it.
 /// Complexity     That of quicksort(), and for each level in place, of which one suffices for most
-///                arrays, three reads and two writes of the array. A level has up to 512 buckets.
+///                arrays, three reads and two writes of the array. A level has up to 512 buckets,
+///                apart from those of equal keys.
 /// Not for        Arrays with memory for a second one, for which <ramify/quicksort.cuh> is faster.
 /// Source         Blocks of a bucket that move as a whole: M. Axtmann, S. Witt, D. Ferizovic, P.
 ///                Sanders: In-place parallel super scalar samplesort, ESA 2017. There each thread

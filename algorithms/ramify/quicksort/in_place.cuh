@@ -5,9 +5,9 @@
 /// The host side of quicksort_in_place().
 ///
 /// An array whose second copy does not fit in the scratch memory is partitioned in place: a level.
-/// So are its buckets, until they fit. Then they are sorted in batches (in_place_batch.cuh), with
-/// as many adjacent ones as fit in a share of the scratch memory. A bucket of equal keys is not
-/// sorted.
+/// So are its buckets, until they fit. Then one grid sorts all that are short (in_place_ring.cuh).
+/// The others are sorted in batches (in_place_batch.cuh), with as many adjacent ones as fit in a
+/// share of the scratch memory. A bucket of equal keys is not sorted.
 
 #include <algorithm>
 #include <cstddef>
@@ -82,6 +82,7 @@ class in_place_sort {
         plan_(plan),
         data_(data),
         compare_(compare),
+        ring_(plan.bytes),
         scratch_(setup.given, plan.bytes, setup.stream, setup.algorithm) {
     setup.prefer_host("too few levels for a graph to pay");
     setup.choose_route(sample_sort_level_grids,
@@ -94,6 +95,7 @@ class in_place_sort {
       add(sort(data_, n).get());
     } else {
       partition({0, n}, 0);
+      sort_parts_with_ring();
       sort_parts();
     }
     report_.keys = n;
@@ -102,11 +104,7 @@ class in_place_sort {
   }
 
  private:
-  struct range {
-    std::size_t begin;
-    std::size_t end;
-    [[nodiscard]] std::size_t size() const { return end - begin; }
-  };
+  using range = in_place_range;
 
   /// Each level keeps at least one key out of the next one, and usually all but one of a few
   /// hundred. With a comparator that is no strict weak order, the buckets of this level are cut.
@@ -117,11 +115,13 @@ class in_place_sort {
     return {data_.keys + i, nullptr};
   }
 
-  /// Adds a range to the parts. Adjacent short ranges are one part, so that a batch has few.
+  /// Adds a range to the parts. Adjacent short ranges are one part, so that there are few.
   void add_part_of_array(const range& r) {
     if (r.size() < 2) return;
     const bool follows = !parts_.empty() && parts_.back().end == r.begin;
-    if (follows && r.end - parts_.back().begin <= plan_.batch / (few_segments::max / 2)) {
+    const std::size_t most =
+        ring_.longest != 0 ? ring_.longest / 2 : plan_.batch / (few_segments::max / 2);
+    if (follows && r.end - parts_.back().begin <= std::min(most, plan_.batch)) {
       parts_.back().end = r.end;
     } else {
       parts_.push_back(r);
@@ -163,10 +163,7 @@ class in_place_sort {
     memory of_level(layout, r.size());
     level_type level{of_level.arrays, order{compare_}};
     level.data = at(r.begin);
-    // Half a batch for each bucket, so that few buckets are longer than a batch.
-    const std::size_t wanted = r.size() / std::max<std::size_t>(plan_.batch / 2, 1) + 1;
-    level.buckets =
-        static_cast<unsigned>(std::min<std::size_t>(std::bit_ceil(wanted), tuning::max_buckets));
+    level.buckets = buckets_of_level(r.size());
     const auto sampled = static_cast<unsigned>(
         std::min<std::size_t>(std::size_t{memory::oversampling} * level.buckets, r.size()));
 
@@ -194,6 +191,18 @@ class in_place_sort {
     return state;
   }
 
+  /// Returns the number of buckets of a level, equality buckets apart.
+  [[nodiscard]] unsigned buckets_of_level(std::size_t size) const {
+    constexpr std::size_t max = tuning::max_buckets;
+    // The ring sorts the buckets if they are short enough, also those longer than the average.
+    if (size / max < ring_.longest * 7 / 10) {
+      return static_cast<unsigned>(std::min(size / ring_.usual + 2, max));
+    }
+    // Half a batch for each bucket, so that few buckets are longer than a batch.
+    const std::size_t wanted = size / std::max<std::size_t>(plan_.batch / 2, 1) + 1;
+    return static_cast<unsigned>(std::min(std::bit_ceil(wanted), max));
+  }
+
   /// Starts quicksort() of the whole array.
   [[nodiscard]] async_run<quicksort_report> sort(const arrays& data, std::size_t n) const {
     const environment env = setup_.of_part({scratch_.data(), plan_.bytes});
@@ -214,6 +223,20 @@ class in_place_sort {
     }
     add_part(report_, part, "a part");
     report_.merge_sorted_segments += part.merge_sorted_segments;
+  }
+
+  /// Sorts the parts that are short enough with a ring, and keeps the others. Waits.
+  void sort_parts_with_ring() {
+    const phase_range phase("quicksort: sort parts with a ring");
+    std::vector<range> short_ones;
+    std::vector<range> left;
+    for (const range& r : parts_) (r.size() <= ring_.longest ? short_ones : left).push_back(r);
+    ring_sorter<Key, Value, Compare> sorter(setup_.stream, data_, compare_, scratch_.data(),
+                                            plan_.bytes);
+    sorter.run(short_ones, left);
+    report_.host_grids += sorter.grids();
+    std::ranges::sort(left, {}, &range::begin);
+    parts_ = std::move(left);
   }
 
   /// Sorts the parts in batches. Several run at the same time. On the device route, and with a
@@ -255,6 +278,7 @@ class in_place_sort {
   const in_place_plan plan_;
   const arrays data_;
   const Compare compare_;
+  const ring_limits<Key, Value> ring_;
   const scratch_space scratch_;
   std::vector<range> parts_;
   quicksort_report report_;

@@ -2,113 +2,15 @@
 #pragma once
 
 /// \file
-/// The grids of a level in place that count and collect elements: see in_place_level.cuh.
+/// The grid of a level in place that collects elements, see in_place_level.cuh.
 
 #include <cstddef>
 #include <cstdint>
-#include <ramify/quicksort/in_place_level.cuh>
+#include <ramify/quicksort/in_place_count.cuh>
 #include <ramify/runtime/residency.cuh>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
-
-/// The static shared memory of a block that finds the buckets of keys.
-template <class Level>
-struct bucket_search_shared {
-  static constexpr unsigned max = Level::tuning::max_buckets;
-  uninitialized_array<typename Level::code, max> tree;
-  unsigned counts[max];
-  unsigned order;  ///< of the keys that the block has read
-};
-
-/// Loads the keys of this thread of a tile with `count` keys, and finds their buckets. A missing
-/// key is replaced by the first.
-template <class Level, int items>
-__device__ void load_tile(typename Level::key (&keys)[items], unsigned (&ids)[items],
-                          const Level& level, position begin, unsigned count,
-                          const typename Level::code* tree, const splitter_tree& shape) {
-  typename Level::code codes[items];
-  RAMIFY_UNROLL
-  for (int i = 0; i < items; ++i) {
-    const unsigned at = unsigned(i) * Level::tuning::threads + threadIdx.x;
-    keys[i] = level.data.keys[begin + (at < count ? at : 0)];
-    codes[i] = level.compare.encode(keys[i]);
-  }
-  find_buckets(ids, codes, tree, shape.levels, shape.equality != 0, level.compare);
-}
-
-/// Counts the elements of each bucket, and checks the order of the keys. Blocks share the tiles.
-template <class Level>
-__global__ void __launch_bounds__(Level::tuning::threads) in_place_count(Level level) {
-  using tuning = typename Level::tuning;
-  constexpr unsigned threads = tuning::threads;
-  __shared__ bucket_search_shared<Level> shared;
-
-  // 1. Build the splitter tree: the same one in all blocks.
-  const splitter_tree shape =
-      build_splitter_tree<threads>(shared.tree.data(), level.candidates, level.buckets - 1,
-                                   unsigned{tuning::max_buckets}, level.compare);
-  for (unsigned b = threadIdx.x; b < shape.buckets(); b += threads) shared.counts[b] = 0;
-  if (blockIdx.x == 0 && threadIdx.x == 0) level.state->tree = shape;
-  if (threadIdx.x == 0) shared.order = nondecreasing | nonincreasing;
-  __syncthreads();
-
-  // 2. Count in shared memory.
-  bool in_order = true;
-  for (unsigned tile = blockIdx.x; tile < level.tiles(); tile += gridDim.x) {
-    const position begin = position{tile} * tuning::tile;
-    const auto count = static_cast<unsigned>(min(level.n - begin, position{tuning::tile}));
-    if (in_order) {  // the first key of the next tile is included
-      const auto checked = static_cast<unsigned>(min(level.n - begin, position{tuning::tile + 1}));
-      check_order<threads, tuning::items>(shared.order, level.data.keys + begin, checked,
-                                          level.compare);
-      __syncthreads();
-      in_order = shared.order != unordered;
-      __syncthreads();
-    }
-    typename Level::key keys[tuning::items];
-    unsigned ids[tuning::items];
-    load_tile(keys, ids, level, begin, count, shared.tree.data(), shape);
-    RAMIFY_UNROLL
-    for (int i = 0; i < tuning::items; ++i) {
-      const unsigned at = unsigned(i) * threads + threadIdx.x;
-      if (at < count) atomicAdd(&shared.counts[ids[i]], 1u);
-    }
-  }
-  __syncthreads();
-
-  // 3. Add to the counts of the level.
-  if (threadIdx.x == 0) atomicAnd(&level.state->order, shared.order);
-  for (unsigned b = threadIdx.x; b < shape.buckets(); b += threads) {
-    if (shared.counts[b] != 0) atomicAdd(&level.state->counts[b], position{shared.counts[b]});
-  }
-}
-
-/// Reverses the array. Each block swaps a range of its first half with the mirror image.
-template <class Level>
-__global__ void __launch_bounds__(Level::tuning::threads) in_place_reverse(Level level) {
-  constexpr unsigned threads = Level::tuning::threads;
-  const segment all{0, level.n};
-  const position half = level.n / 2;
-  const position each = half / gridDim.x + 1;
-  const position first = blockIdx.x * each + threadIdx.x;
-  const position end = min((blockIdx.x + 1) * each, half);
-  swap_with_mirror_images<threads>(level.data.keys, all, first, end);
-  if constexpr (Level::tuning::has_values) {
-    swap_with_mirror_images<threads>(level.data.values, all, first, end);
-  }
-}
-
-/// Computes where the buckets begin. One block.
-template <class Level>
-__global__ void __launch_bounds__(Level::tuning::threads) in_place_bounds(Level level) {
-  constexpr unsigned threads = Level::tuning::threads;
-  __shared__ typename block_scan<position, threads>::TempStorage storage;
-  auto* state = level.state;
-  scan_in_order<threads, position>(
-      storage, state->tree.buckets(), [&](unsigned b) { return state->counts[b]; },
-      [&](unsigned b, position, position before) { state->next[b] = before; });
-}
 
 /// The dynamic shared memory of a block that distributes elements: this struct, the keys of a tile,
 /// the values, the bucket numbers.
@@ -119,12 +21,14 @@ struct alignas(128) distribute_shared {
   using value = typename Level::value;
   bucket_search_shared<Level> search;
   /// For each bucket, the index of its first element in the grouped tile.
-  unsigned begins[tuning::max_buckets];
+  unsigned begins[tuning::max_ids];
   /// For each bucket, the output index of its first element.
-  position places[tuning::max_buckets];
+  position places[tuning::max_ids];
   /// For each bucket, the slots that collect its first and its last element.
-  unsigned first_slots[tuning::max_buckets];
-  unsigned last_slots[tuning::max_buckets];
+  unsigned first_slots[tuning::max_ids];
+  unsigned last_slots[tuning::max_ids];
+  /// For each bucket, the number of the first slot of those that collect the elements between.
+  unsigned inner_slots[tuning::max_ids];
   typename block_scan<unsigned, tuning::threads>::TempStorage scan_storage;
   unsigned tile;  ///< the number of the tile
 
@@ -177,9 +81,10 @@ struct tile_distribution {
     unsigned ids[items];
     load_tile(keys, ids, level, begin, count, shared.search.tree.data(), shape);
     __syncthreads();
-    unsigned ranks[items];
     RAMIFY_UNROLL
-    for (int i = 0; i < items; ++i) ranks[i] = add_warp_aggregated(counts, ids[i], at(i) < count);
+    for (int i = 0; i < items; ++i) {  // the rank is in the upper half: fewer registers
+      ids[i] |= add_warp_aggregated(counts, ids[i], at(i) < count) << 16;
+    }
     __syncthreads();
     // 2. Find where each bucket begins in the tile.
     scan_in_order<threads, unsigned>(
@@ -189,9 +94,10 @@ struct tile_distribution {
     RAMIFY_UNROLL
     for (int i = 0; i < items; ++i) {
       if (at(i) >= count) continue;
-      const unsigned to = shared.begins[ids[i]] + ranks[i];
+      const unsigned id = ids[i] & 0xffffu;
+      const unsigned to = shared.begins[id] + (ids[i] >> 16);
       shared.keys()[to] = keys[i];
-      shared.ids()[to] = static_cast<std::uint16_t>(ids[i]);
+      shared.ids()[to] = static_cast<std::uint16_t>(id);
       if constexpr (tuning::has_values) {
         shared.values()[to] = level.data.values[begin + at(i)];
       }
@@ -212,24 +118,29 @@ struct tile_distribution {
   /// few blocks of the grid are resident.
   __device__ void take_places() const {
     for_each_bucket([&](unsigned b, unsigned here) {
-      shared.places[b] = atomicAdd(&level.state->next[b], position{here});
-      for_each_slot(b, here, [&](unsigned s) { claim(s); });
+      const position to = atomicAdd(&level.state->next[b], position{here});
+      const auto first = static_cast<unsigned>(to / tuning::slot);
+      const auto last = static_cast<unsigned>((to + here - 1) / tuning::slot);
+      shared.places[b] = to;
+      // Other blocks may have elements of the first and of the last slot, but not of those between.
+      claim(first);
+      if (last > first) claim(last);
+      if (last > first + 1) claim_inner(b, first + 1, last);
     });
     bool ready = true;
     do {
       ready = true;
       for_each_bucket([&](unsigned b, unsigned here) {
-        for_each_slot(b, here, [&](unsigned s) { ready = ready && is_free(s); });
+        const position to = shared.places[b];
+        const auto first = static_cast<unsigned>(to / tuning::slot);
+        const auto last = static_cast<unsigned>((to + here - 1) / tuning::slot);
+        shared.first_slots[b] = load_relaxed(level.source[first]);
+        shared.last_slots[b] = load_relaxed(level.source[last]);
+        ready = ready && is_free(shared.first_slots[b]) && is_free(shared.last_slots[b]) &&
+                are_free(shared.inner_slots[b], last > first ? last - first - 1 : 0);
       });
       __threadfence();  // before the barrier, after which all threads write
     } while (__syncthreads_or(ready ? 0 : 1) != 0);
-    // Reads of shared memory take much less time than one read of `source` for each element.
-    for_each_bucket([&](unsigned b, unsigned here) {
-      const position to = shared.places[b];
-      shared.first_slots[b] = load_relaxed(level.source[to / tuning::slot]);
-      shared.last_slots[b] = load_relaxed(level.source[(to + here - 1) / tuning::slot]);
-    });
-    __syncthreads();
   }
 
   /// Writes the elements to the slots. The writes are not complete when it returns.
@@ -249,10 +160,11 @@ struct tile_distribution {
  private:
   /// Returns the slot that collects slot `s` of the output, of which bucket `b` has some elements.
   [[nodiscard]] __device__ unsigned collecting_slot(unsigned b, position s) const {
-    const position first = shared.places[b];
-    if (s == first / tuning::slot) return shared.first_slots[b];
-    const position last = first + shared.search.counts[b] - 1;
-    return s == last / tuning::slot ? shared.last_slots[b] : load_relaxed(level.source[s]);
+    const position first = shared.places[b] / tuning::slot;
+    if (s == first) return shared.first_slots[b];
+    const position last = (shared.places[b] + shared.search.counts[b] - 1) / tuning::slot;
+    if (s == last) return shared.last_slots[b];
+    return slot_of_number(shared.inner_slots[b] + static_cast<unsigned>(s - first - 1));
   }
   /// Calls use(b, count) for each bucket of this thread that has elements of the tile.
   template <class Use>
@@ -262,41 +174,46 @@ struct tile_distribution {
     }
   }
 
-  /// Calls use(s) for each slot of the output that gets some of the `here` elements of bucket b.
-  template <class Use>
-  __device__ void for_each_slot(unsigned b, unsigned here, const Use& use) const {
-    const position first = shared.places[b] / tuning::slot;
-    const position last = (shared.places[b] + here - 1) / tuning::slot;
-    for (position s = first; s <= last; ++s) use(static_cast<unsigned>(s));
+  /// Returns the slot with a number, in the order in which slots are used.
+  [[nodiscard]] __device__ unsigned slot_of_number(unsigned number) const {
+    return number < tuning::extra_slots ? level.slots() + number : number - tuning::extra_slots;
   }
-
   /// Takes a slot to collect the elements of slot `s` of the output, unless a block has taken one.
   __device__ void claim(unsigned s) const {
     if (load_relaxed(level.source[s]) != Level::unclaimed) return;
     if (atomicCAS(&level.source[s], Level::unclaimed, Level::claimed) != Level::unclaimed) return;
-    const unsigned number = atomicAdd(&level.state->slots_taken, 1u);
-    const unsigned taken =
-        number < tuning::extra_slots ? level.slots() + number : number - tuning::extra_slots;
-    atomicExch(&level.source[s], taken);
+    atomicExch(&level.source[s], slot_of_number(atomicAdd(&level.state->slots_taken, 1u)));
+  }
+  /// Takes a slot for each of the slots [first, end) of the output, which are all in bucket `b`.
+  __device__ void claim_inner(unsigned b, unsigned first, unsigned end) const {
+    const unsigned number = atomicAdd(&level.state->slots_taken, end - first);
+    shared.inner_slots[b] = number;
+    for (unsigned s = first; s < end; ++s) level.source[s] = slot_of_number(number + (s - first));
   }
 
-  /// Returns whether the slot that collects the elements of slot `s` of the output may be written.
-  [[nodiscard]] __device__ bool is_free(unsigned s) const {
-    const unsigned taken = load_relaxed(level.source[s]);
+  /// Returns whether the slot `taken` of the array, or outside it, may be written.
+  [[nodiscard]] __device__ bool is_free(unsigned taken) const {
     if (taken == Level::claimed) return false;
     constexpr unsigned slots_of_tile = tuning::tile / tuning::slot;
     return taken >= level.slots() || load_relaxed(level.was_read[taken / slots_of_tile]) != 0;
+  }
+  /// Returns whether the `count` slots with numbers from `number` on may be written. They are fewer
+  /// than those of a tile, so they are in at most two tiles.
+  [[nodiscard]] __device__ bool are_free(unsigned number, unsigned count) const {
+    return count == 0 ||
+           (is_free(slot_of_number(number)) && is_free(slot_of_number(number + count - 1)));
   }
 };
 
 /// Distributes the elements: collects those of each slot of the output in a free slot. Blocks take
 /// the tiles in their order.
 template <class Level>
-__global__ void __launch_bounds__(Level::tuning::threads) in_place_distribute(Level level) {
+__global__ void __launch_bounds__(Level::tuning::threads, Level::tuning::blocks)
+    in_place_distribute(Level level) {
   using tuning = typename Level::tuning;
   auto& shared = dynamic_shared<distribute_shared<Level>>();
   const splitter_tree shape = build_splitter_tree<tuning::threads>(
-      shared.search.tree.data(), level.candidates, level.buckets - 1, unsigned{tuning::max_buckets},
+      shared.search.tree.data(), level.candidates, level.buckets - 1, unsigned{tuning::max_ids},
       level.compare);
   for (;;) {
     // 1. Take the next tile.

@@ -102,7 +102,8 @@ struct slot_share {
   }
 };
 
-/// Saves the starts of divisions. A block saves one start at a time.
+/// Saves the starts of divisions. A block saves one start at a time. The sources that are saved
+/// become those outside the array, where chains end.
 template <class Level>
 __global__ void __launch_bounds__(Level::tuning::move_threads) in_place_save(Level level) {
   const unsigned starts = level.state->starts;
@@ -113,51 +114,77 @@ __global__ void __launch_bounds__(Level::tuning::move_threads) in_place_save(Lev
     elements.read(level.slot(s), Level::tuning::slot);
     elements.write(level.slot(level.saved_as[s]), Level::tuning::slot);
   }
+  const unsigned first = blockIdx.x * blockDim.x + threadIdx.x;
+  for (unsigned s = first; s < level.output_slots(); s += gridDim.x * blockDim.x) {
+    const unsigned from = level.source[s];
+    if (from >= level.slots()) continue;
+    if (const unsigned saved = level.saved_as[from]; saved != 0) level.source[s] = saved;
+  }
 }
+
+/// The next moves of a chain.
+template <class Level>
+struct chain_moves {
+  static constexpr int ahead = Level::tuning::moves_ahead;
+  unsigned target[ahead];
+  unsigned from[ahead];
+  int count;
+  bool ends;  ///< the chain
+
+  /// Follows the chain from slot `to`. A chain ends outside the array, and a short cycle at
+  /// `start`.
+  __device__ void follow(const Level& level, unsigned to, unsigned start, bool is_short_cycle) {
+    ends = false;
+    count = 0;
+    RAMIFY_UNROLL
+    for (int i = 0; i < ahead; ++i) {
+      if (ends) continue;
+      target[i] = to;
+      from[i] = level.source[to];
+      ends = from[i] >= level.slots() || (is_short_cycle && from[i] == start);
+      to = from[i];
+      count = i + 1;
+    }
+  }
+};
 
 /// Moves the slots of one chain, from `start` on, until its end, the next start, or the end of its
 /// cycle. Each thread moves the same elements of all slots, so the threads need no barrier.
 template <class Level>
 __device__ void move_chain(const Level& level, unsigned start, bool is_short_cycle) {
-  using tuning = typename Level::tuning;
-  constexpr int ahead = tuning::moves_ahead;
-  constexpr unsigned whole = tuning::slot;
+  using moves = chain_moves<Level>;
+  constexpr unsigned whole = Level::tuning::slot;
   const unsigned rest = static_cast<unsigned>(level.n - position{level.slots()} * whole);
   const auto size_of = [&](unsigned s) { return s < level.slots() ? whole : rest; };
   slot_share<Level> first;
   if (is_short_cycle) first.read(level.slot(start), whole);
 
-  unsigned to = start;
+  moves now;
+  now.follow(level, start, start, is_short_cycle);
   for (bool ends = false; !ends;) {
-    // 1. Follow the chain, and read some slots.
-    unsigned target[ahead];
-    slot_share<Level> elements[ahead];
-    int moves = 0;
+    // 1. Read some slots.
+    slot_share<Level> elements[moves::ahead];
     RAMIFY_UNROLL
-    for (int i = 0; i < ahead; ++i) {
-      if (ends) continue;
-      target[i] = to;
-      unsigned from = level.source[to];
-      if (is_short_cycle && from == start) {
+    for (int i = 0; i < moves::ahead; ++i) {
+      if (i >= now.count) continue;
+      if (is_short_cycle && now.from[i] == start) {
         elements[i] = first;
-        ends = true;
       } else {
-        if (from >= level.slots()) {
-          ends = true;
-        } else if (const unsigned saved = level.saved_as[from]; saved != 0) {
-          from = saved;
-          ends = true;
-        }
-        elements[i].read(level.slot(from), size_of(to));
+        elements[i].read(level.slot(now.from[i]), size_of(now.target[i]));
       }
-      to = from;
-      moves = i + 1;
     }
-    // 2. Write them.
+    // 2. Follow the chain while the elements are on their way.
+    ends = now.ends;
+    moves next;
+    next.count = 0;
+    if (!ends) next.follow(level, now.from[moves::ahead - 1], start, is_short_cycle);
+    // 3. Write them.
     RAMIFY_UNROLL
-    for (int i = 0; i < ahead; ++i) {
-      if (i < moves) elements[i].write(level.output_slot(target[i]), size_of(target[i]));
+    for (int i = 0; i < moves::ahead; ++i) {
+      if (i >= now.count) continue;
+      elements[i].write(level.output_slot(now.target[i]), size_of(now.target[i]));
     }
+    now = next;
   }
 }
 

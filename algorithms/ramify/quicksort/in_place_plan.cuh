@@ -9,6 +9,7 @@
 #include <ramify/quicksort.cuh>
 #include <ramify/quicksort/in_place_batch.cuh>
 #include <ramify/quicksort/in_place_level.cuh>
+#include <ramify/quicksort/in_place_ring_plan.cuh>
 #include <ramify/runtime/buffer.cuh>
 
 namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
@@ -68,14 +69,14 @@ struct in_place_plan {
   }
 };
 
-/// Returns the plan for n elements: scratch memory for a level, but at least a fiftieth of the
-/// array and tuning::least_memory. \throws cuda_error
+/// Returns the plan for n elements. The scratch memory is a fiftieth of the array and
+/// tuning::constant_memory, or more if a level needs more. \throws cuda_error
 template <class Key, class Value, class Compare>
 [[nodiscard]] in_place_plan plan_in_place(std::size_t n) {
   using memory = in_place_memory<Key, Value, Compare>;
   using tuning = typename memory::tuning;
   const std::size_t bytes =
-      std::max({layout_bytes<memory>(n), n * tuning::element_bytes / 50, tuning::least_memory});
+      std::max(layout_bytes<memory>(n), n * tuning::element_bytes / 50 + tuning::constant_memory);
   const std::size_t of_sort = quicksort_scratch_bytes<Key, Value, Compare>(n);
   if (of_sort <= bytes) return {of_sort, n};
   // The memory of a batch does not always rise with its size. The search finds a size that fits.

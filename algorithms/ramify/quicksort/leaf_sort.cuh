@@ -24,8 +24,8 @@ __device__ void copy_to_output(const double_buffer<Key, Value>& buffers, positio
 /// finds their begin in the two runs on its diagonal of the merge path. Unless the order is known
 /// to be strict weak, the thread also finds where the next elements begin, and returns false if its
 /// own do not end there.
-template <class Sorter, class Key, class Value, class Compare>
-__device__ bool merge_runs(const typename Sorter::team& self, key_value_arrays<Key, Value> from,
+template <class Sorter, class Team, class Key, class Value, class Compare>
+__device__ bool merge_runs(const Team& self, key_value_arrays<Key, Value> from,
                            key_value_arrays<Key, Value> to, const segment& s, position run,
                            Compare compare) {
   constexpr int items = Sorter::items_of_thread;
@@ -61,9 +61,8 @@ __device__ bool merge_runs(const typename Sorter::team& self, key_value_arrays<K
 /// longer segment is divided into sorted runs, which the team merges. This takes O(n log n)
 /// comparisons for any input. Overwrites the segment in both buffers. `shared` must have space for
 /// `max` elements. All threads of the team must call it.
-template <class Sorter, class Key, class Value, class Compare>
-__device__ void sort_segment(const typename Sorter::team& self,
-                             const typename Sorter::arrays& shared,
+template <class Sorter, class Team = typename Sorter::team, class Key, class Value, class Compare>
+__device__ void sort_segment(const Team& self, const typename Sorter::arrays& shared,
                              const double_buffer<Key, Value>& buffers, const segment& s,
                              Compare compare, unsigned max = Sorter::capacity) {
   // 1. Sort the leaf into the output or, for a longer segment, runs of `max` elements in place.
