@@ -87,7 +87,7 @@ async_run<segmented_sort_report> start_sort(Key* keys, Value* values, std::size_
                                             const Offset* begins, const Offset* ends,
                                             const element_count& segments, Compare compare,
                                             const environment& env) {
-  using run = segmented_run<Key, Value, Compare, offset_arrays, segmented_sort_report>;
+  using run = segmented_run<Key, Value, Compare, offset_arrays>;
   if (n >> 40 != 0) throw std::invalid_argument("segmented_sort: n must be less than 2^40");
   if (segments.upper_bound >> 40 != 0) {
     throw std::invalid_argument("segmented_sort: there must be less than 2^40 segments");
@@ -188,8 +188,8 @@ segmented_sort_report segmented_sort_pairs(Key* keys, Value* values, std::size_t
 /// Value is no_value for a sort of keys without values. \throws cuda_error
 template <class Key, class Value = no_value, class Compare = ascending>
 [[nodiscard]] std::size_t segmented_sort_scratch_bytes(std::size_t n, std::size_t segments) {
-  using run = detail::segmented_sort::segmented_run<
-      Key, Value, Compare, detail::segmented_sort::offset_arrays, segmented_sort_report>;
+  using run = detail::segmented_sort::segmented_run<Key, Value, Compare,
+                                                    detail::segmented_sort::offset_arrays>;
   return segments == 0 ? 0 : run::scratch_bytes(n);
 }
 

@@ -68,10 +68,12 @@ BOOST_DATA_TEST_CASE(a_sort_reads_the_number_of_keys_on_the_device, data::make(r
 BOOST_DATA_TEST_CASE(a_sort_of_pairs_reads_their_number_on_the_device, data::make(routes), taken) {
   const auto all = tests::make_input<particle>(distribution::zipf, 20'000, 1).input();
   const auto env = call_for(strategy, taken).env;
-  // The first grid sorts as many elements as fit in a tile.
-  constexpr int tile =
-      ramify::detail::segmented_sort::segmented_tuning<particle, std::uint32_t>::leaf_size;
-  for (const std::size_t n : {20'000, 19'999, tile + 1, tile, tile - 1, 30, 2, 1, 0}) {
+  // A root that is not small, or a small one of several chunks or of one.
+  using sizes = ramify::detail::quicksort::sample_sort_tuning<particle, std::uint32_t>;
+  constexpr int small = sizes::small_root_size;
+  constexpr int chunk = sizes::long_chunk.size();
+  for (const std::size_t n :
+       {20'000, 19'999, small + 1, small, small - 1, chunk + 1, chunk, chunk - 1, 30, 2, 1, 0}) {
     const auto keys = tests::upload(all);
     const auto values = tests::upload(tests::count_up<std::uint32_t>(all.size()));
     const tests::device_number<std::int32_t> number(static_cast<std::int32_t>(n));
@@ -83,6 +85,25 @@ BOOST_DATA_TEST_CASE(a_sort_of_pairs_reads_their_number_on_the_device, data::mak
                             part_of(tests::download(values), 0, n)) == "");
   }
 }
+
+#if !RAMIFY_ON_CUDA
+BOOST_DATA_TEST_CASE(random_schedules_of_a_sort_with_a_count,
+                     data::xrange(tests::random_schedules()) * data::make(routes), seed, taken) {
+  const ramify::cpu::scoped_executor_config scope(
+      {.order = ramify::cpu::schedule::random, .seed = std::uint64_t(seed)});
+  const auto all = tests::make_input<key>(distribution::uniform, 20'000, 1).input();
+  const auto env = call_for(strategy, taken).env;
+  for (const std::size_t n : {all.size() / 2, all.size() / 8}) {
+    const device_buffer<key> keys = tests::upload(all);
+    const tests::device_number<std::uint32_t> number(static_cast<std::uint32_t>(n));
+    const auto report =
+        ramify::quicksort(keys.data(), number.up_to(all.size()), ramify::ascending{}, env);
+    BOOST_TEST(report.keys == n);
+    const tests::oracle<key> oracle(part_of(all, 0, n));
+    BOOST_TEST(oracle.check(part_of(tests::download(keys), 0, n)) == "");
+  }
+}
+#endif
 
 BOOST_DATA_TEST_CASE(a_number_of_keys_above_its_bound_is_refused, data::make(routes), taken) {
   const auto all = tests::make_input<key>(distribution::uniform, 1'000, 1).input();

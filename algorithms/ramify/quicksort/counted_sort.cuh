@@ -3,21 +3,86 @@
 
 /// \file
 /// Sorts of a number of elements that only the device has (device_count): the overloads of
-/// <ramify/quicksort.cuh>. Such a sort is a segmented sort of one segment.
+/// <ramify/quicksort.cuh>. counted_root.cuh has their program.
 
 #include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
 #include <ramify/quicksort/argument_types.cuh>
 #include <ramify/quicksort/config.hpp>
+#include <ramify/quicksort/counted_root.cuh>
+#include <ramify/quicksort/order.cuh>
+#include <ramify/runtime/detail/launch_chain.cuh>
+#include <ramify/runtime/detail/started_run.cuh>
 #include <ramify/runtime/device_count.hpp>
-#include <ramify/segmented_sort/run.cuh>
+#include <ramify/runtime/phase_range.cuh>
 
 namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
-/// The run of a sort whose number of elements only the device has: a segmented sort of one segment.
+/// The run of a sort whose number of elements only the device has.
 template <class Key, class Value, class Compare>
-using counted_run =
-    segmented_sort::segmented_run<Key, Value, Compare, segmented_sort::counted_segment,
-                                  quicksort_report>;
+class counted_run final
+    : public device_run<
+          quicksort_report,
+          counted_sort_memory<counted_context<Key, Value, sort_order<Key, Compare>>>> {
+  using context = counted_context<Key, Value, sort_order<Key, Compare>>;
+  using program = without_loop<context>;
+  using base = device_run<quicksort_report, counted_sort_memory<context>>;
+  using arrays = key_value_arrays<Key, Value>;
+  static_assert(sizeof(typename context::code) == sizeof(Key),
+                "tuning depends on the size of keys");
+
+ public:
+  /// Chooses the route, and starts the sort. Grids in the stream always complete it. The flat route
+  /// is preferred, because a grid that ends at once takes less time than a launch by a kernel.
+  [[nodiscard]] static async_run<quicksort_report> start(run_setup& setup, const arrays& data,
+                                                         const element_count& n, Compare compare) {
+    setup.prefer_host("too few levels for a graph to pay");
+    setup.completes_without_loop = true;
+    setup.choice = ramify::choose_route(
+        setup.wanted, setup.limit, sample_sort_level_grids,
+        route_choice{route::flat, "the host launches all grids that the upper bound requires"});
+    const phase_range range("quicksort: start");
+    return std::make_unique<counted_run>(setup, data, n, compare);
+  }
+
+  counted_run(const run_setup& setup, const arrays& data, const element_count& n, Compare compare)
+      : base(setup, n.upper_bound), n_(n) {
+    const auto& memory = this->parts;
+    // In a graph, the leaf grid of the flat route finishes the sort: there is no loop.
+    const bool on_device = this->control.on_device_route();
+    const bool completes = this->control.needs_completion() || (setup.captured && !on_device);
+    context made{};
+    static_cast<typename context::memory&>(made) = memory.sort;
+    made.buffers = {data, memory.elements};
+    made.compare = {compare};
+    made.completes = completes;
+    made.count = n;
+    made.counted = memory.counted;
+    made.divided = memory.divided;
+    made.arrays = memory.arrays;
+    chain_.emplace(this->control, program{made}, setup.loop);
+    if (on_device) chain_->launch_first_round({});
+    chain_->start();
+    this->complete_in_stream(chain_->completes_in_stream());
+  }
+
+ private:
+  quicksort_report finish() override {
+    chain_->finish();
+    const auto read = this->control.seen(this->parts.counted);
+    n_.check(this->algorithm(), read.raw);
+    quicksort_report report;
+    static_cast<run_report&>(report) = this->end();
+    report.merge_sorted_segments = chain_->state().merge_sorted;
+    report.keys = read.n;
+    return report;
+  }
+
+  element_count n_;
+  std::optional<launch_chain<program>> chain_;
+};
 
 /// Starts a sort of a number of elements that only the device has.
 template <class Key, class Value, class Compare>
@@ -27,8 +92,7 @@ async_run<quicksort_report> start_counted_sort(Key* keys, Value* values, const d
   run_setup setup("quicksort", env);
   setup.check_count(n);
   check_arrays(keys, values, n.upper_bound);
-  return counted_run<Key, Value, Compare>::start(setup, {keys, values}, n.upper_bound, {n},
-                                                 compare);
+  return counted_run<Key, Value, Compare>::start(setup, {keys, values}, n, compare);
 }
 
 }  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD

@@ -61,13 +61,17 @@ __host__ __device__ void launch_level(const Context& context, Grids& grids, unsi
   using tuning = typename Context::tuning;
   const sample_sort_sizes& sizes = context.sizes;
   if (level == 0) {
-    grids(sample_sort_sample_root<Context>,
-          {blocks.sample, tuning::sample_threads, sizes.root_sample_bytes}, context);
+    launch_shape shape =
+        sizes.shape(blocks.sample, tuning::sample_threads, sizes.root_sample_bytes);
+    if constexpr (!Context::is_counted) shape.serialization = stream_serialization::full;  // first
+    grids(sample_sort_sample_root<Context>, shape, context);
   } else {
     grids(sample_sort_sample<Context>,
           sizes.shape(blocks.sample, tuning::sample_threads, sizes.sample_bytes), context, level);
   }
-  const unsigned bytes = count_shared<Context>::bytes(max_buckets(level, sizes));
+  // A counted root may have wide bucket numbers although one of its upper bound has not.
+  const unsigned bytes = count_shared<Context>::bytes(
+      Context::is_counted && level == 0 ? max_ids : max_buckets(level, sizes));
   grids(sample_sort_count<Context>,
         sizes.shape(blocks.count_and_scatter, tuning::count_threads, bytes), context, level);
   grids(sample_sort_scatter<launches, Context>,
@@ -103,6 +107,43 @@ void launch_without_levels(const Context& context, Grids& grids) {
 }
 
 /// Launches the grids that finish the segments that are due, and those of the due level.
+template <class Context, class Grids>
+__host__ __device__ void launch_due_grids(const Context& context, const sample_sort_state& now,
+                                          Grids& grids) {
+  using tuning = typename Context::tuning;
+  const auto due_leaves = static_cast<unsigned>(now.due.leaves - now.launched.leaves +
+                                                now.due.long_leaves - now.launched.long_leaves);
+  const unsigned long long segments = now.segments_due();  // segments << 32 | blocks
+  const round_blocks blocks{
+      now.level == 0 ? tuning::root_parts : static_cast<unsigned>(segments >> 32),
+      static_cast<unsigned>(segments), static_cast<unsigned>(now.due.copies - now.launched.copies),
+      due_leaves < context.sizes.blocks ? due_leaves : context.sizes.blocks};
+  launch_finishing(context, grids, now.level, blocks,
+                   {work_source::argument, now.launched, now.due, segments == 0});
+  if (segments != 0) launch_level<true>(context, grids, now.level, blocks);
+}
+
+/// Launches the grids that partition the root.
+template <class Context, class Grids>
+void launch_root(const Context& context, Grids& grids) {
+  launch_level<true>(context, grids, 0,
+                     {Context::tuning::root_parts, block_count(context.root, context.sizes), 0, 0});
+}
+
+/// Launches the expected levels and then the leaves. Returns the level of the leaves.
+template <class Context, class Grids>
+unsigned launch_levels_ahead(const Context& context, Grids& grids) {
+  const unsigned levels = context.sizes.levels_ahead;
+  const round_blocks blocks =
+      blocks_for_any_work<typename Context::tuning>(context.sizes, context.root.size());
+  launch_root(context, grids);
+  for (unsigned level = 1; level < levels; ++level) {
+    launch_level<true>(context, grids, level, blocks);
+  }
+  launch_finishing(context, grids, levels, blocks, {work_source::all_found, {}, {}, true});
+  return levels;
+}
+
 template <class Key, class Value, class Compare>
 template <class Grids>
 __host__ __device__ void sample_sort_context<Key, Value, Compare>::launch_round(
@@ -113,46 +154,32 @@ __host__ __device__ void sample_sort_context<Key, Value, Compare>::launch_round(
     return;
   }
 #endif
-  const auto due_leaves = static_cast<unsigned>(now.due.leaves - now.launched.leaves +
-                                                now.due.long_leaves - now.launched.long_leaves);
-  const unsigned long long segments = now.segments_due();  // segments << 32 | blocks
-  const round_blocks blocks{
-      now.level == 0 ? tuning::root_parts : static_cast<unsigned>(segments >> 32),
-      static_cast<unsigned>(segments), static_cast<unsigned>(now.due.copies - now.launched.copies),
-      due_leaves < this->sizes.blocks ? due_leaves : this->sizes.blocks};
-  launch_finishing(*this, grids, now.level, blocks,
-                   {work_source::argument, now.launched, now.due, segments == 0});
-  if (segments != 0) launch_level<true>(*this, grids, now.level, blocks);
+  launch_due_grids(*this, now, grids);
 }
 
-/// Launches the expected levels and then the leaves. Returns the level of the leaves.
 template <class Key, class Value, class Compare>
 template <class Grids>
 unsigned sample_sort_context<Key, Value, Compare>::launch_ahead(Grids& grids) const {
-  const unsigned levels = this->sizes.levels_ahead;
-  if (has_no_levels()) {
-    launch_without_levels(*this, grids);
-    return levels;
-  }
-  const round_blocks blocks = blocks_for_any_work<tuning>(this->sizes, this->root.size());
-  for (unsigned level = 0; level < levels; ++level) {
-    const round_blocks of_root{tuning::root_parts, block_count(this->root, this->sizes), 0, 0};
-    launch_level<true>(*this, grids, level, level == 0 ? of_root : blocks);
-  }
-  launch_finishing(*this, grids, levels, blocks, {work_source::all_found, {}, {}, true});
-  return levels;
+  if (!has_no_levels()) return launch_levels_ahead(*this, grids);
+  launch_without_levels(*this, grids);
+  return this->sizes.levels_ahead;
 }
 
 /// Launches the grid that follows the grids of the device route in the stream. It finishes the sort
 /// if the kernels could not launch all rounds, and otherwise ends at once. It begins after all
 /// grids that kernels have launched, which programmatic dependent launch does not promise.
+template <class Context, class Grids>
+__host__ __device__ void launch_rest_of(const Context& context, Grids& grids) {
+  if (context.root_is_small()) return;
+  grids(sample_sort_leaves<Context>,
+        {context.sizes.blocks, Context::tuning::leaf_threads, context.sizes.leaf_bytes}, context,
+        sample_sort_work{work_source::rest}, unsigned{level_on_device});
+}
+
 template <class Key, class Value, class Compare>
 template <class Grids>
 __host__ __device__ void sample_sort_context<Key, Value, Compare>::launch_rest(Grids& grids) const {
-  if (has_no_levels()) return;
-  grids(sample_sort_leaves<sample_sort_context>,
-        {this->sizes.blocks, tuning::leaf_threads, this->sizes.leaf_bytes}, *this,
-        sample_sort_work{work_source::rest}, unsigned{level_on_device});
+  if (!has_no_levels()) launch_rest_of(*this, grids);
 }
 
 #if RAMIFY_ON_CUDA

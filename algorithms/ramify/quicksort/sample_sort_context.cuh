@@ -163,6 +163,8 @@ struct sample_sort_context : chain_link, sample_sort_memory<typename Compare::co
   static constexpr auto join = chain_join::last_block;
   static constexpr bool releases_slots = true;
   static constexpr bool needs_no_completing_loop = true;
+  /// Whether the first grid finds out how many elements the root has, see counted_context.
+  static constexpr bool is_counted = false;
 
   double_buffer<Key, Value> buffers;
   Compare compare;         ///< a sort_order
@@ -200,6 +202,8 @@ struct sample_sort_context : chain_link, sample_sort_memory<typename Compare::co
   void launch_repeated(const sample_sort_state&, Grids& grids) const;
 #endif
 
+  /// Reads what the first grid has found out about the root. All later kernels call it first.
+  __device__ void read_root() {}
   /// Returns `level`, or the level in the state if a graph's loop launched the grid.
   [[nodiscard]] __device__ unsigned level_of_grid(unsigned level) const {
     return level == level_on_device ? this->state->level : level;

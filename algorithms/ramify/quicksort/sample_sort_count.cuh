@@ -164,6 +164,7 @@ __global__ void __launch_bounds__(Context::tuning::count_threads)
   constexpr unsigned threads = Context::tuning::count_threads;
   auto& shared = dynamic_shared<count_shared<Context>>();
   grid_dependency_synchronize();
+  context.read_root();
   context.release_slot();
   level = context.level_of_grid(level);
 

@@ -152,6 +152,7 @@ __global__ void __launch_bounds__(Context::tuning::leaf_threads)
   using sorter = typename Context::leaf_sorter;
   __shared__ unsigned next_leaves[Context::tuning::max_teams];
   grid_dependency_synchronize();
+  context.read_root();
   context.release_slot();
   if (work.source == work_source::rest && context.finished(*context.state)) return;
   auto* const shared = &dynamic_shared<typename sorter::storage>();
@@ -184,6 +185,7 @@ template <class Context>
 __global__ void sample_sort_copies(Context context, sample_sort_work work) {
   const traced here(context.trace, __func__);
   grid_dependency_synchronize();
+  context.read_root();
   context.release_slot();
   const sample_sort_work mine = work.resolve(context);
   work.record_end(context);

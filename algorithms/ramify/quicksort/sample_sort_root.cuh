@@ -218,14 +218,17 @@ __global__ void __launch_bounds__(Context::tuning::sample_threads)
     sample_sort_sample_root(Context context) {
   const traced here(context.trace, __func__);
   using sampler = root_sampler<Context>;
+  __shared__ root_part_shared<Context> shared;
+
+  // A counted root has grids before this one. Otherwise there is nothing to wait for, but the call
+  // also allows the next grid to be scheduled.
+  grid_dependency_synchronize();
+  context.read_root();
+  if (Context::is_counted && context.root_is_small()) return;
+  begin_run(context);
   const unsigned capacity = context.sizes.root_part;
   const unsigned buckets = context.sizes.root_buckets;
   const root_part_memory<Context> memory(&dynamic_shared<typename Context::code>(), capacity);
-  __shared__ root_part_shared<Context> shared;
-
-  // There is nothing to wait for, but the call also allows the next grid to be scheduled.
-  grid_dependency_synchronize();
-  begin_run(context);
 
   // 1. Choose pivots, while this thread's first keys of the sample are loaded.
   const sampler sample{context, memory, shared, context.sizes.root_sample};

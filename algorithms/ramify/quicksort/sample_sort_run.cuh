@@ -54,7 +54,7 @@ class sample_sort_run {
     const double levels = expected_levels<tuning>(n);
     // Flat: three grids per level, then copies and leaves, all launched ahead. Device: each level
     // launches the next one, and the last level launches only leaves.
-    return {{.host_launches = 3.0 * levels_ahead(n) + 2},
+    return {{.host_launches = 3.0 * levels_ahead_of<tuning>(n) + 2},
             {.host_launches = 3,
              .device_launches = (levels - 1) * (sample_sort_level_grids - 1),
              .named_levels = levels},
@@ -136,13 +136,6 @@ class sample_sort_run {
   [[nodiscard]] bool completes_in_stream() const { return chain_->completes_in_stream(); }
 
  private:
-  /// Returns the number of levels that the flat route launches ahead: on large inputs one more than
-  /// expected. Repeated keys often need it, and otherwise its empty grids cost little.
-  static unsigned levels_ahead(std::size_t n) {
-    const unsigned expected = expected_levels<tuning>(n);
-    return expected < 2 ? expected : expected + 1;
-  }
-
   /// Returns the sizes of a run of n elements on the current device.
   static sample_sort_sizes sizes_for(std::size_t n) {
     if (is_small(n)) {  // without queries of the driver, which take a part of so short a run
@@ -151,7 +144,7 @@ class sample_sort_run {
       return sizes;
     }
     sample_sort_sizes sizes = sizes_of_run<context>(n, device_sizes<context>());
-    sizes.levels_ahead = levels_ahead(n);
+    sizes.levels_ahead = levels_ahead_of<tuning>(n);
     if constexpr (countable_values<context> != 0) {
       if (counts(n)) {
         const counting_shape& shape = shape_of_counting<context>();

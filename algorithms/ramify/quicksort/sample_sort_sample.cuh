@@ -58,6 +58,7 @@ __global__ void __launch_bounds__(Context::tuning::sample_threads)
   using tuning = typename Context::tuning;
   auto* sorted = &dynamic_shared<typename Context::code>();
   grid_dependency_synchronize();
+  context.read_root();
   context.release_slot();
   level = context.level_of_grid(level);
   const task_list<segment> list = context.list(level);

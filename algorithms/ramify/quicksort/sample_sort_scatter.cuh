@@ -298,6 +298,7 @@ __global__ void __launch_bounds__(Context::tuning::tile_threads)
   const traced here(context.trace, __func__);
   auto& shared = dynamic_shared<scatter_shared<Context>>();
   grid_dependency_synchronize();
+  context.read_root();
   context.release_slot();
   if constexpr (!launches) level = context.level_of_grid(level);
 
@@ -320,7 +321,10 @@ __global__ void __launch_bounds__(Context::tuning::tile_threads)
     // 4. Recurse: the last block of the level launches the grids of the next round. Join: none is
     //    needed. The grids of the next level are ordered by one stream, and the caller's stream
     //    waits for the whole tree of grids.
-    if (context.is_last_block(blocks) && threadIdx.x == 0) end_level<launches>(context, __func__);
+    if (context.is_last_block(blocks) && threadIdx.x == 0) {
+      context.read_root();  // again, so that no register keeps for the launch what was read before
+      end_level<launches>(context, __func__);
+    }
   }
 }
 

@@ -122,18 +122,33 @@ template <class Tuning>
   return n / 16 + (std::size_t{64} << 10);
 }
 
+/// Returns the greatest of of_root(n) for roots of up to n elements, for a function that rises with
+/// the number of buckets and, between two numbers of buckets, with n.
+template <class Tuning, class OfRoot>
+[[nodiscard]] std::size_t most_of_any_root(position n, const OfRoot& of_root) {
+  std::size_t most = of_root(n);
+  // Roots below these sizes have more buckets, with numbers of two bytes, than larger ones.
+  constexpr position bucket = Tuning::bucket_size;
+  for (const position size : {bucket * Tuning::leaf_bucket_limit,
+                              bucket * Tuning::bucket_limit * Tuning::wide_root_limit}) {
+    if (size <= n) most = std::max<std::size_t>(most, of_root(size - 1));
+  }
+  return most;
+}
+
 /// Returns the scratch memory that suffices for a sort of n elements or fewer, which begins with a
 /// root. bytes_for(n) returns that of a sort of n elements.
 template <class Tuning, class BytesFor>
 [[nodiscard]] std::size_t scratch_for_any_root(position n, const BytesFor& bytes_for) {
-  std::size_t most = bytes_for(n);
-  // Roots below these sizes have numbers of buckets of two bytes, and larger ones of one byte.
-  constexpr position bucket = Tuning::bucket_size;
-  for (const position size : {bucket * Tuning::leaf_bucket_limit,
-                              bucket * Tuning::bucket_limit * Tuning::wide_root_limit}) {
-    if (size <= n) most = std::max<std::size_t>(most, bytes_for(size - 1));
-  }
-  return most + scratch_of_fewer(n);
+  return most_of_any_root<Tuning>(n, bytes_for) + scratch_of_fewer(n);
+}
+
+/// Returns the number of levels that the flat route launches ahead: on large inputs one more than
+/// expected. Repeated keys often need it, and otherwise its empty grids cost little.
+template <class Tuning>
+[[nodiscard]] unsigned levels_ahead_of(position n) {
+  const unsigned expected = expected_levels<Tuning>(n);
+  return expected < 2 ? expected : expected + 1;
 }
 
 /// Returns the sizes of a run whose levels begin with segments of n elements in all, without a
@@ -152,6 +167,14 @@ sizes_of_segments(position n, const sample_sort_sizes& of_device,
       least(sizes.piece, greatest(n / (position{4} * sizes.blocks), shortest_piece));
   sizes.root_piece = sizes.piece = static_cast<unsigned>(piece + piece % 2);
   return sizes;
+}
+
+/// Makes the lists of a run refer to their counts in its state.
+template <class Code>
+__host__ __device__ void link_lists(sample_sort_memory<Code>& memory) {
+  memory.even.count_and_blocks = &memory.state->segments[0];
+  memory.odd.count_and_blocks = &memory.state->segments[1];
+  memory.copies.count_and_blocks = &memory.state->found.copies;
 }
 
 /// Takes the arrays of a run, whose root, sizes, depth limit and state are set. The root must not
@@ -175,11 +198,7 @@ __host__ __device__ void take_arrays(sample_sort_memory<Code>& memory, memory_la
   memory.even = take_list<segment>(layout, leaves);
   memory.odd = take_list<segment>(layout, leaves);
   memory.copies = take_list<segment>(layout, halves);
-  if (memory.state != nullptr) {
-    memory.even.count_and_blocks = &memory.state->segments[0];
-    memory.odd.count_and_blocks = &memory.state->segments[1];
-    memory.copies.count_and_blocks = &memory.state->found.copies;
-  }
+  if (memory.state != nullptr) link_lists(memory);
   // On each level, at most two leaves begin in any half leaf, and one more may follow each longer
   // bucket.
   memory.leaf_capacity = halves * (2 + 2 * memory.depth_limit);

@@ -15,7 +15,6 @@
 /// Join: the grids run in the order of the stream. No kernel launches a grid, or reports a status,
 /// so the host reads nothing at the end.
 
-#include <algorithm>
 #include <ramify/quicksort/rank_merge.cuh>
 #include <ramify/quicksort/sample_sort_context.cuh>
 #include <ramify/runtime/residency.cuh>
@@ -44,18 +43,13 @@ struct place_claims {
   }
 };
 
-/// Sorts the chunks of a small root; each block sorts one. If there is only one chunk, the run is
-/// complete.
+/// Sorts the chunk of this block, if there is one, and prepares the passes. All threads of the
+/// block must call it.
 template <class Sorter, class Context>
-__global__ void __launch_bounds__(Sorter::threads_of_team) sample_sort_chunks(Context context) {
-  const traced here(context.trace, __func__);
-  __shared__ typename Sorter::storage shared;
+__device__ void sort_chunk(const Context& context, typename Sorter::storage& shared) {
   const small_root_plan& plan = context.sizes.small;
   const position n = context.root.size();
   const position begin = position{blockIdx.x} * Sorter::capacity;
-  const auto count = static_cast<unsigned>(min(n - begin, position{Sorter::capacity}));
-  // There is nothing to wait for, but the call also allows the next grid to be scheduled.
-  grid_dependency_synchronize();
   // 1. Prepare what later grids use.
   if constexpr (!Context::order::known_strict_weak) {
     const unsigned words = place_claims::words(n) * plan.passes;
@@ -65,8 +59,21 @@ __global__ void __launch_bounds__(Sorter::threads_of_team) sample_sort_chunks(Co
     }
   }
   // 2. Sort.
+  if (begin >= n) return;
+  const auto count = static_cast<unsigned>(min(n - begin, position{Sorter::capacity}));
   Sorter::sort(block_team<Sorter::threads_of_team, 1>(), shared.view(), context.buffers.output,
                context.buffers[plan.passes % 2], begin, count, context.compare);
+}
+
+/// Sorts the chunks of a small root; each block sorts one. If there is only one chunk, the run is
+/// complete.
+template <class Sorter, class Context>
+__global__ void __launch_bounds__(Sorter::threads_of_team) sample_sort_chunks(Context context) {
+  const traced here(context.trace, __func__);
+  __shared__ typename Sorter::storage shared;
+  // There is nothing to wait for, but the call also allows the next grid to be scheduled.
+  grid_dependency_synchronize();
+  sort_chunk<Sorter>(context, shared);
 }
 
 /// Merges the runs of a small root in one pass. A block has a tile of elements, and several threads
@@ -77,6 +84,11 @@ __global__ void __launch_bounds__(Context::tuning::merge_threads)
   const traced here(context.trace, __func__);
   using tuning = typename Context::tuning;
   __shared__ unsigned counts[tuning::max_searchers][tuning::merge_tile];
+  if constexpr (Context::is_counted) {
+    grid_dependency_synchronize();
+    context.read_root();
+    if (number >= context.sizes.small.passes) return;
+  }
   const small_root_plan& plan = context.sizes.small;
   merge_pass pass{static_cast<unsigned>(context.root.size()), plan.chunk, plan.ways};
   for (unsigned earlier = 0; earlier < number; ++earlier) pass.run *= pass.ways;
@@ -84,7 +96,9 @@ __global__ void __launch_bounds__(Context::tuning::merge_threads)
   const unsigned searcher = threadIdx.x / tuning::merge_tile;
   const unsigned index = blockIdx.x * tuning::merge_tile + lane;
   const bool exists = index < pass.n;
-  grid_dependency_synchronize();
+  // A block may have fewer threads, or more, than the plan has searchers.
+  const unsigned searchers = min(plan.searchers, blockDim.x / tuning::merge_tile);
+  if constexpr (!Context::is_counted) grid_dependency_synchronize();
   const unsigned left = plan.passes - number;  // passes; the last one writes into the output
   const auto from = context.buffers[left % 2];
   const auto to = context.buffers[1 - left % 2];
@@ -92,10 +106,10 @@ __global__ void __launch_bounds__(Context::tuning::merge_threads)
   // 1. Count the elements that precede the thread's element in its share of the other runs.
   const merged_element element(pass, exists ? index : 0);
   unsigned before = 0;
-  if (exists) {
+  if (exists && searcher < searchers) {
     probe_of<typename Context::code> code = context.compare.encode(from.keys[index]);
-    before = count_before_in_runs<tuning::searches_at_once>(
-        from.keys, pass, element, index, code, searcher, plan.searchers, context.compare);
+    before = count_before_in_runs<tuning::searches_at_once>(from.keys, pass, element, index, code,
+                                                            searcher, searchers, context.compare);
   }
   counts[searcher][lane] = before;
   __syncthreads();
@@ -103,7 +117,7 @@ __global__ void __launch_bounds__(Context::tuning::merge_threads)
   // 2. The first thread of each element moves it to its place.
   if (exists && searcher == 0) {
     unsigned place = element.begin + element.own_rank;
-    for (unsigned s = 0; s < plan.searchers; ++s) place += counts[s][lane];
+    for (unsigned s = 0; s < searchers; ++s) place += counts[s][lane];
     to.copy_element(place, from, index);
     if constexpr (!Context::order::known_strict_weak) {
       place_claims(context.claims, pass.n, number).claim(place);
@@ -120,16 +134,30 @@ __global__ void __launch_bounds__(Context::tuning::merge_threads)
   }
 }
 
-/// Returns the plan of a root of n elements; `chunk` is 0 if the root is not small.
+/// Returns the maximum number of searchers of an element in a pass over n elements.
+///
+/// Up to some size a pass is bound by latency, so more threads share the searches. Time on an H200
+/// with up to 8 searchers, and with up to 4: 5,000 u32 keys 10.2 and 11.5 us, 14,000 keys 12.7 and
+/// 14.3, 20,000 f64 keys 16.0 and 16.6, 20,000 pairs of f64 and u32 19.3 and 17.7. From 28,000 to
+/// 80,000 elements, a pass has so few ways that the limit changes nothing.
 template <class Tuning>
-small_root_plan plan_small_root(position n) {
+[[nodiscard]] __host__ __device__ unsigned most_searchers(position n) {
+  constexpr position latency_bound = 20'000;
+  return n <= latency_bound ? Tuning::max_searchers : (Tuning::max_searchers + 1) / 2;
+}
+
+/// Returns the plan of a root of n elements; `chunk` is 0 if the root is not small.
+/// \param has_short_chunks  whether a chunk may be short
+template <class Tuning>
+__host__ __device__ small_root_plan plan_small_root(position n, bool has_short_chunks = true) {
   constexpr unsigned max_ways_of_one_pass = 16;
   constexpr unsigned max_ways_of_two_passes = 10;
   if (n > Tuning::small_root_size) return {};
-  constexpr unsigned short_size = Tuning::short_chunk.size();
-  constexpr unsigned long_size = Tuning::long_chunk.size();
-  const unsigned chunk =
-      long_size < n && n <= max_ways_of_one_pass * short_size ? short_size : long_size;
+  constexpr unsigned short_size = Tuning::short_chunk.threads * Tuning::short_chunk.items;
+  constexpr unsigned long_size = Tuning::long_chunk.threads * Tuning::long_chunk.items;
+  const unsigned chunk = has_short_chunks && long_size < n && n <= max_ways_of_one_pass * short_size
+                             ? short_size
+                             : long_size;
   const auto chunks = static_cast<unsigned>((n + chunk - 1) / chunk);
   small_root_plan plan{.chunk = chunk, .passes = 0, .ways = chunks, .searchers = 1};
   if (chunks == 1) return plan;
@@ -142,14 +170,9 @@ small_root_plan plan_small_root(position n) {
   };
   for (plan.ways = 2; reach(plan.ways) < chunks;) ++plan.ways;
   constexpr unsigned at_once = Tuning::searches_at_once;
-  // Up to this size a pass is bound by latency, so more threads share the searches. Time on an
-  // H200 with up to 8 searchers, and with up to 4: 5,000 u32 keys 10.2 and 11.5 us, 14,000 keys
-  // 12.7 and 14.3, 20,000 f64 keys 16.0 and 16.6, 20,000 pairs of f64 and u32 19.3 and 17.7. From
-  // 28,000 to 80,000 elements, a pass has so few ways that the limit changes nothing.
-  constexpr position latency_bound = 20'000;
-  const unsigned max_searchers =
-      n <= latency_bound ? Tuning::max_searchers : (Tuning::max_searchers + 1) / 2;
-  plan.searchers = std::min((plan.ways - 1 + at_once - 1) / at_once, max_searchers);
+  const unsigned most = most_searchers<Tuning>(n);
+  const unsigned wanted = (plan.ways - 1 + at_once - 1) / at_once;
+  plan.searchers = wanted < most ? wanted : most;
   return plan;
 }
 

@@ -63,16 +63,6 @@ struct offset_arrays {
   }
 };
 
-/// One segment, of all elements, whose number only the device has.
-struct counted_segment {
-  element_count elements;
-  static constexpr bool follows = false;  ///< see few_segments
-
-  [[nodiscard]] __device__ position size() const { return 1; }
-  [[nodiscard]] __device__ position counted() const { return elements.raw(); }
-  [[nodiscard]] __device__ given_range operator[](position) const { return {0, elements.get()}; }
-};
-
 /// A few segments that the host gives: ranges of the array that do not overlap.
 struct few_segments {
   static constexpr unsigned max = 64;
@@ -93,7 +83,7 @@ struct segment_findings {
 
   unsigned long long refused;   ///< the smallest 2 * index + reason of a refused segment, or none
   unsigned long long elements;  ///< the sum of the lengths
-  unsigned long long counted;   ///< the number of segments or elements as it is in memory
+  unsigned long long counted;   ///< the number of segments as it is in memory
   unsigned tiles;               ///< of middle-sized segments
   unsigned tiles_taken;         ///< tiles that teams have fetched dynamically
   unsigned chunks_taken;        ///< chunks of segments that warps have fetched dynamically
@@ -128,10 +118,6 @@ inline void check(const segment_findings& found, const char* call, std::size_t n
     throw std::invalid_argument(name + ": segments overlap, because they have " +
                                 std::to_string(found.elements) + " elements of " + array);
   }
-}
-inline void check(const segment_findings& found, const char* call, std::size_t,
-                  const counted_segment& segment) {
-  segment.elements.check(call, found.counted);
 }
 
 }  // namespace ramify::detail::segmented_sort::inline RAMIFY_BUILD

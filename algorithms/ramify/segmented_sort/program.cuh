@@ -13,8 +13,7 @@
 ///                sample, count, scatter    partition the longest segments
 ///     round 2    as in a sample sort
 ///
-/// If there are few segments, or one whose length only the device has, round 0 is one grid of one
-/// block.
+/// If there are few segments, round 0 is one grid of one block.
 ///
 /// The segments that a sample sort partitions begin at level 1, in the output buffer. Its arrays
 /// have a place for each position of the input, so segments at any place share them.

@@ -76,22 +76,24 @@ class segmented_strategy {
   std::optional<launch_chain<program>> chain_;
 };
 
-/// A segmented sort, or a sort of a number of elements that only the device has. Report is
-/// segmented_sort_report or quicksort_report.
-template <class Key, class Value, class Compare, class Segments, class Report>
+/// A segmented sort.
+template <class Key, class Value, class Compare, class Segments>
 class segmented_run final
     : public device_run<
-          Report, segmented_strategy<Key, Value, quicksort::sort_order<Key, Compare>, Segments>> {
+          segmented_sort_report,
+          segmented_strategy<Key, Value, quicksort::sort_order<Key, Compare>, Segments>> {
   using order = quicksort::sort_order<Key, Compare>;
   using strategy = segmented_strategy<Key, Value, order, Segments>;
-  using base = device_run<Report, strategy>;
+  using base = device_run<segmented_sort_report, strategy>;
   using arrays = quicksort::key_value_arrays<Key, Value>;
   static_assert(sizeof(typename order::code) == sizeof(Key), "tuning depends on the size of keys");
 
  public:
   /// Chooses the route, and starts the sort.
-  [[nodiscard]] static async_run<Report> start(run_setup& setup, const arrays& data, std::size_t n,
-                                               const Segments& segments, Compare compare) {
+  [[nodiscard]] static async_run<segmented_sort_report> start(run_setup& setup, const arrays& data,
+                                                              std::size_t n,
+                                                              const Segments& segments,
+                                                              Compare compare) {
     strategy::make_choices(setup);
     const phase_range range("segmented sort: start");
     return std::make_unique<segmented_run>(setup, data, n, segments, compare);
@@ -105,22 +107,15 @@ class segmented_run final
   }
 
  private:
-  Report finish() override {
-    Report report;
+  segmented_sort_report finish() override {
+    segmented_sort_report report;
     report.merge_sorted_segments = this->parts.finish();
     const segment_findings found = this->control.seen(this->parts.findings());
     check(found, this->algorithm(), n_, segments_);
     static_cast<run_report&>(report) = this->end();
-    set_sizes(report, found);
-    return report;
-  }
-
-  void set_sizes(segmented_sort_report& report, const segment_findings& found) const {
     report.keys = n_;
     report.segments = found.counted;
-  }
-  void set_sizes(quicksort_report& report, const segment_findings& found) const {
-    report.keys = found.elements;
+    return report;
   }
 
   std::size_t n_;
