@@ -275,8 +275,8 @@ BOOST_AUTO_TEST_CASE(a_false_field_decays) {
   BOOST_TEST(damped < 0.5 * carried);
 }
 
-// The figures of Toth (2000) for his first rotor at its end: density 0.483 to 12.95, pressure
-// 0.0202 to 2.008, magnetic pressure 0.0177 to 2.642.
+// The figures of Toth (2000) for his first rotor at its end, as other codes cite them: density
+// 0.483 to 12.95, pressure 0.0202 to 2.008, magnetic pressure 0.0177 to 2.642.
 BOOST_AUTO_TEST_CASE(the_rotor_has_the_published_ranges_and_stays_symmetric) {
   amr_options options = mesh_of(8, 8, boundary::outflow);
   options.mesh.lower = {-0.5, -0.5, 0};
