@@ -3,7 +3,7 @@
 # Writes a source that has each exercise several times, each in a namespace of its own: with the
 # hole as it is, with the solution, and with each wrong answer. One program then checks all of them.
 #
-#   variants.sh OUTPUT KIND NAME.cu...      KIND: all, or solution
+#   variants.sh OUTPUT KIND NAME.cu...      KIND: all, solution, or another variant, as wrong_2
 set -euo pipefail
 output=$1 kind=$2
 shift 2
@@ -11,6 +11,7 @@ table=
 
 # variant, expected message, code in place of the hole, or - for what is there
 write() {
+  [ "$kind" = all ] || [ "$kind" = "$1" ] || return 0
   local space=exercise_${name}_$1
   echo "namespace $space {"
   if [ "$3" = - ]; then
@@ -30,14 +31,14 @@ cat -- "$@" | grep '^#include <' | sort -u || true
 echo '#include "exercise.hpp"'
 for file; do
   name=$(basename "$file" .cu)
-  [ "$kind" = solution ] || write hole '' -
+  write hole '' -
   variant='' message='' code='' wrong=0
   while IFS= read -r line || [ -n "$line" ]; do
     if [[ $line == @* ]]; then
       [ -z "$variant" ] || write "$variant" "$message" "$code"
       variant='' code=''
       [[ $line == @solution ]] && variant=solution message=
-      [[ $line == '@wrong '* && $kind = all ]] && variant=wrong_$((++wrong)) message=${line#@wrong }
+      [[ $line == '@wrong '* ]] && variant=wrong_$((++wrong)) message=${line#@wrong }
       continue
     fi
     code+=$line$'\n'
@@ -45,4 +46,4 @@ for file; do
   [ -z "$variant" ] || write "$variant" "$message" "$code"
 done
 echo '#include "check_variants.hpp"'
-printf 'int main() {\n  return check_variants({\n%s  });\n}\n' "$table"
+printf 'int main(int argc, char** argv) {\n  return variants_main({\n%s  }, {argv + 1, argv + argc});\n}\n' "$table"
