@@ -10,14 +10,16 @@ here=$(realpath "$(dirname "$0")") root=$(realpath "$(dirname "$0")/../..")
 output=$(realpath -m "$1")
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
-nvidia-smi -L >/dev/null || { echo "there is no GPU" >&2; exit 1; }
+# shellcheck source=examples/nvcc.sh
+source "$root/examples/nvcc.sh"
+nvidia-smi -L >/dev/null && find_nvcc || { echo "there is no GPU, or no nvcc" >&2; exit 1; }
 
 # Compiles variants of an exercise: all, or one.
 compile() { # FILE KIND
   local name
   name=$place/$(basename "$1" .cu).$2
   "$here/variants.sh" "$name.cu" "$2" "$1"
-  nvcc -w -std=c++20 -arch=native -rdc=true -I "$root/device_runtime" -I "$root/algorithms" \
+  "$nvcc" -w -std=c++20 -arch=native -rdc=true -I "$root/device_runtime" -I "$root/algorithms" \
     -I "$root/examples/lessons" -I "$root/examples/exercises" -I "$here" -o "$name" "$name.cu" \
     -lcudadevrt >"$name.log" 2>&1 || cat "$name.log" >&2
 }
