@@ -47,6 +47,7 @@ for file in "$root"/examples/exercises/*.cu; do
   for answer in $(wrong_answers "$file"); do
     program=$place/$name.all
     [ -f "$program.cu" ] || program=$place/$name.$answer
+    [ -x "$program" ] || { echo "not compiled: $program" >&2; exit 1; }
     status=0
     result=$(timeout -k 1 10 "$program" "$answer" 10 2>/dev/null) || status=$?
     case $status in
