@@ -42,7 +42,7 @@ CHILDREN = {
     "benchmarks/README": ("benchmarks/*",),
     "examples/ladders/README": ("ladders/*",),
     "CONTRIBUTING": ("tests/*",),
-    "exercises/index": ("examples/exercises/README",),
+    "exercises/index": ("examples/exercises/README", "examples/exercises/mistakes"),
     "docs/notebooks/README": ("docs/notebooks/*",),
 }
 

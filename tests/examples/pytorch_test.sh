@@ -13,7 +13,7 @@ ln -s "$build"/algorithms/libramify_facade_quicksort.* "$build"/device_runtime/l
   "$work/lib"
 cp "$build/ramify-quicksort.pc" "$work/lib/pkgconfig"
 export PKG_CONFIG_PATH=$work/lib/pkgconfig
-output=$(MAX_JOBS=1 "$python" "$root/examples/pytorch/sort_in_torch.py" "$work/extension" 2>&1) || {
+output=$(MAX_JOBS=1 "$python" -u -X faulthandler "$root/examples/pytorch/sort_in_torch.py" "$work/extension" 2>&1) || {
   status=$?
   echo "$output"
   exit $status
