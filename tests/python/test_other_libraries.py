@@ -2,13 +2,16 @@
 """Arrays of other libraries than NumPy: results are of the same library, in the same place."""
 
 import contextlib
+import gc
 import sys
 import threading
 import types
+import weakref
 
 import numpy
 import pytest
 import ramify
+from ramify import _environment
 
 
 def test_strict_arrays():
@@ -118,6 +121,22 @@ class FakeLibrary(types.SimpleNamespace):
         self.events.append("previous stream")
 
 
+def test_a_call_keeps_its_stream_object():
+    class Stream:
+        ptr = 8192
+
+    stream = Stream()
+    made = _environment.made(ramify.Environment(), "cuda", 8192, stream)
+    known = weakref.ref(stream)
+    stream.cycle = [stream]  # garbage, but for the environment
+    del stream
+    gc.collect()
+    assert known() is not None
+    del made
+    gc.collect()
+    assert known() is None
+
+
 @pytest.mark.parametrize("name", ["torch", "cupy", "another"])
 def test_the_stream_that_a_call_names(name, monkeypatch):
     library = FakeLibrary(name)
@@ -140,6 +159,12 @@ def test_the_stream_that_a_call_names(name, monkeypatch):
     assert events_of() == events_of(stream=4096) == ["allocated", "copied", -1]
     copies = within(8192, "allocated") + within(8192, "copied")
     assert events_of(stream=8192) == [8192, *copies, -1]
+    for other in (
+        types.SimpleNamespace(cuda_stream=8192),
+        types.SimpleNamespace(ptr=8192),
+        types.SimpleNamespace(__cuda_stream__=lambda: (0, 8192)),
+    ):
+        assert events_of(stream=other) == [8192, *copies, -1]
     default = within(0, "allocated") + within(0, "copied")
     assert events_of(stream=0) == events_of(stream=1) == [1, *default, -1]
 
@@ -190,9 +215,9 @@ class Library:
             return self.module.cuda.stream(self.module.cuda.Stream())
         return self.module.cuda.Stream(non_blocking=True)
 
-    def address_of(self, context):
-        """Return the address of the stream of a context that stream() has returned."""
-        return context.stream.cuda_stream if self.name == "torch" else context.ptr
+    def stream_of(self, context):
+        """Return the stream of a context that stream() has returned."""
+        return context.stream if self.name == "torch" else context
 
     def fill_slowly(self, array, values):
         """Write the values to the array after work that takes some milliseconds."""
@@ -283,15 +308,16 @@ def test_calls_in_another_stream(library):
     values = numpy.random.default_rng(9).permutation(1 << 20).astype("int32")
     on_gpu = library.on_gpu(values)
     other = library.stream()
-    env = ramify.Environment(stream=library.address_of(other))
+    env = ramify.Environment(stream=library.stream_of(other))
     ramify.sort(on_gpu, env=env)  # measures launches
-    for _ in range(5):
+    for attempt in range(5):
         with library.stream():
             keys = on_gpu * 0
             library.fill_slowly(keys, on_gpu)
             run = ramify.sort_async(keys, env=env)  # waits for the current stream, on the GPU
             pairs = ramify.sort_pairs_async(keys[::2], keys[1::2], env=env)  # copies are made
-            assert library.is_busy()
+            # First calls load kernels, which may wait, and CuPy compiles its own.
+            assert attempt == 0 or library.is_busy()
         with other:
             following = library.on_host(run.result + 1)
             found = library.on_host(pairs.result[1])
@@ -316,17 +342,17 @@ def test_a_tree_exists_until_its_queries_are_complete(library):
     thread = threading.Thread(target=count)
     thread.start()
     try:
-        for _ in range(5):
+        for attempt in range(5):
             tree = ramify.SpatialTree(on_gpu)
             with library.stream():
                 queries = on_gpu * 0
                 library.fill_slowly(queries, on_gpu)
                 run = tree.query_async(queries, 4)
-                assert library.is_busy()
+                assert attempt == 0 or library.is_busy()  # first calls may wait
                 found = run.result
                 before = others_ran
                 del tree, run  # waits, and lets other threads run
-                assert others_ran > before + 3
+                assert attempt == 0 or others_ran > before + 3
             ramify.SpatialTree(other_points)  # perhaps in the same memory
             numpy.testing.assert_array_equal(library.on_host(found.indices), expected.indices)
     finally:

@@ -60,15 +60,16 @@ class Arrays:
             raise ValueError("env.backend: 'cpu', but the arrays are on a GPU")
         _check_current_device(self.origin, self.gpu)
         current = _current_stream(self.origin, self.gpu)
-        # 0 and 1, which DLPack uses, are addresses of the default stream.
-        given = 0 if env.stream == 1 else env.stream
-        self._stream = _address(current) if given is None else given
-        self._is_current = current is not None and self._stream == _address(current)
+        stream = current if env.stream is None else env.stream
+        self._stream = _environment.address_of(stream)
+        if self._stream == 1:  # 0 and 1, which DLPack uses, are addresses of the default stream
+            self._stream = 0
+        self._is_current = current is not None and self._stream == _environment.address_of(current)
         if not self._is_current:
             _let_stream_wait(self._stream, self._like)
-        self.env = _environment.made(env, "cuda", self._stream)
         # A run or a tree releases its memory in the stream, which must exist until then.
-        self.env.stream = current if self._is_current else None
+        kept = current if self._is_current else stream
+        self.env = _environment.made(env, "cuda", self._stream, kept)
 
     def empty(self, shape: tuple[int, ...], dtype: str) -> Any:
         """Return a new array of the library, in the same place. Raises MemoryError on the host."""
@@ -110,7 +111,7 @@ class Arrays:
     def _in_stream(self) -> Iterator[None]:
         """Make the stream of the call the current one of the library."""
         current = None if self.gpu is None else _current_stream(self.origin, self.gpu)
-        if self.gpu is None or (current is not None and self._stream == _address(current)):
+        if self.gpu is None or (current is not None and self._stream == _environment.address_of(current)):
             yield
         elif self.origin == "torch":
             cuda = sys.modules["torch"].cuda
@@ -214,13 +215,6 @@ def _current_stream(library: str, gpu: int) -> Any:
         cuda = sys.modules[library].cuda
         return cuda.current_stream(gpu) if library == "torch" else cuda.get_current_stream(gpu)
     return None
-
-
-def _address(stream: Any) -> int:
-    """Return the address of a stream of a library; 0 is the default stream."""
-    if stream is None:
-        return 0
-    return int(stream.cuda_stream if hasattr(stream, "cuda_stream") else stream.ptr)
 
 
 def _let_stream_wait(stream: int, array: Any) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from . import _ramify
 from ._arguments import integer, text
@@ -20,8 +21,10 @@ class Environment:
                        copied to the GPU and back.
     route:             ``automatic``, ``device`` (grids launch child grids) or ``flat``.
     flat_loop:         ``automatic``, ``graph`` or ``host``: what launches the rounds of a flat run.
-    stream:            the address of a CUDA stream, or None: the current stream of the library of
-                       the arrays.
+    stream:            a CUDA stream, or None: the current stream of the library of the arrays. It
+                       is a stream of PyTorch or CuPy, another object with ``__cuda_stream__()``, or
+                       the address of a stream. Calls keep the object until they are complete. A
+                       stream that is given by its address must exist until then.
     pending_launches:  the pending-launch limit of the GPU during the call; 0 leaves it unchanged.
     trace:             a Trace, to which the grids of the call are appended, or None.
     """
@@ -29,7 +32,7 @@ class Environment:
     backend: str = "automatic"
     route: str = "automatic"
     flat_loop: str = "automatic"
-    stream: int | None = None
+    stream: Any = None
     pending_launches: int = 0
     trace: Trace | None = None
 
@@ -41,8 +44,7 @@ def checked(env: Environment | None) -> Environment:
         raise TypeError(f"env: a {type(env).__name__}; must be a ramify.Environment")
     for field in ("backend", "route", "flat_loop"):
         text(f"env.{field}", getattr(env, field))
-    if env.stream is not None:
-        integer("env.stream", env.stream, 0, 2**64 - 1)
+    address_of(env.stream)
     integer("env.pending_launches", env.pending_launches)
     if env.trace is not None and not isinstance(env.trace, Trace):
         raise TypeError(f"env.trace: a {type(env.trace).__name__}; must be a ramify.Trace")
@@ -58,7 +60,7 @@ def on_host(env: Environment | None) -> _ramify.Environment:
     if env.stream is not None and env.backend != "cuda":
         raise ValueError("env.stream: a call with arrays of the host has no CUDA stream")
     backend = "cpu" if env.backend == "automatic" else env.backend
-    return made(env, backend, env.stream or 0)
+    return made(env, backend, address_of(env.stream), env.stream)
 
 
 def without_arrays(env: Environment | None) -> _ramify.Environment:
@@ -69,16 +71,32 @@ def without_arrays(env: Environment | None) -> _ramify.Environment:
     env = checked(env)
     if env.stream is not None and env.backend != "cuda":
         raise ValueError("env.stream: must be None unless env.backend is 'cuda'")
-    return made(env, env.backend, env.stream or 0)
+    return made(env, env.backend, address_of(env.stream), env.stream)
 
 
-def made(env: Environment, backend: str, stream: int) -> _ramify.Environment:
-    """Return the environment for the extension module."""
+def address_of(stream: Any) -> int:
+    """Return the address of a stream; 0 is the default stream, and that of None.
+
+    Raises TypeError or ValueError that names env.stream.
+    """
+    if stream is None:
+        return 0
+    for attribute in ("cuda_stream", "ptr"):  # of PyTorch, of CuPy
+        if hasattr(stream, attribute):
+            return int(getattr(stream, attribute))
+    if hasattr(stream, "__cuda_stream__"):
+        return int(stream.__cuda_stream__()[1])
+    return integer("env.stream", stream, 0, 2**64 - 1)
+
+
+def made(env: Environment, backend: str, address: int, stream: Any) -> _ramify.Environment:
+    """Return the environment for the extension module. It keeps the stream object."""
     return _ramify.make_environment(
         backend,
         env.route,
         env.flat_loop,
-        stream,
+        address,
         env.pending_launches,
         None if env.trace is None else env.trace._trace,
+        stream,
     )
