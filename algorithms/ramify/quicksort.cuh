@@ -20,9 +20,10 @@
 ///                strict weak order, the result is some permutation of the input.
 /// Scratch        Memory for n elements. sample_sort also needs one byte per element and a few
 ///                percent, more with a large depth_limit; for 0.8 to 4.3 million u32 keys, and for
-///                350 to 540 million, it needs one more byte per element and 1 MB. The memory comes
-///                from Ramify's stream-ordered pool or from the caller. quicksort_scratch_bytes()
-///                returns its size.
+///                350 to 540 million, it needs one more byte per element and 1 MB. For a
+///                device_count up to 17/16 bytes per element and 64 KiB more are needed. The
+///                memory comes from Ramify's stream-ordered pool or from the caller.
+///                quicksort_scratch_bytes() returns its size.
 /// Stream         The sort is ordered with all other work in the stream. quicksort_async() returns
 ///                without waiting, except that the first automatic route on a GPU measures launches
 ///                (see choose_route()). Work that enters the stream after the call sees the sorted
@@ -46,8 +47,9 @@
 ///                device route one grid more completes an asynchronous sort. A small root takes 1
 ///                to 4 grids, which the host launches on both routes. On a GPU it has up to 204,800
 ///                keys (values) of at most 8 bytes, or 102,400 of at most 16. More integers of 8
-///                bits, and from 2^25 on of 16 bits, take 2 grids if there are no values: they are
-///                counted.
+///                bits, and from 2^25 on of 16 bits, take 2 grids in the orders ascending and
+///                descending, if there are no values and the host has n: they are counted. For a
+///                device_count there are one grid more, and the grids of a small root.
 ///                binary: one grid for each segment of two leaves or more, or as options.launches
 ///                sets. Segments without a launch slot run in flat grids.
 /// Errors         std::invalid_argument for a bad argument, before any memory is written;
@@ -59,7 +61,7 @@
 ///                one write of the keys a level. sample_sort reads keys that are in order, or in
 ///                the opposite order, once for counting, and leaves them or reverses them in place.
 ///                A small root takes up to 15 n log2(n) comparisons. Integers that are counted are
-///                read and written once.
+///                written once, and read once or twice.
 /// Stable sort    Sort pairs of a key and its index, by a comparator that compares the index last;
 ///                quicksort/README.md has an example.
 /// In kernels     A thread of a kernel calls quicksort(keys, n, compare, calls) or

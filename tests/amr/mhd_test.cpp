@@ -179,7 +179,7 @@ BOOST_AUTO_TEST_CASE(an_alfven_wave_has_an_error_of_second_order) {
     BOOST_TEST_MESSAGE("Alfven wave, " << 4 * roots << " cells: " << error);
     if (before > 0) {
       BOOST_TEST(before / error > 3.2);
-      BOOST_TEST(error < 0.01);
+      BOOST_TEST(error < 1.5e-4);
     }
     before = error;
   }
@@ -248,7 +248,7 @@ BOOST_DATA_TEST_CASE(totals_stay_and_the_divergence_is_cleaned, data::make(subcy
       uncleaned = found;
     } else {
       BOOST_TEST(uncleaned[1] > 2 * found[1]);
-      BOOST_TEST(found[0] < 3.0);
+      BOOST_TEST(found[0] < uncleaned[0]);
     }
   }
 }
@@ -315,7 +315,8 @@ BOOST_AUTO_TEST_CASE(the_rotor_has_the_published_ranges_and_stays_symmetric) {
                                        << " to " << most[2]);
   BOOST_TEST(unequal == 0u);
   BOOST_TEST(run.report().finest_level == 1);
-  // The cells of 1/64 smear the extremes: all are within the published ranges, and near their ends.
+  // The cells of 1/64 smear the extremes: all are within the published ranges. The inner bounds are
+  // those of this resolution; with cells of 1/1024 the density is 0.459 to 13.4.
   BOOST_TEST((least[0] > 0.483 && least[0] < 0.9));
   BOOST_TEST((most[0] > 8.5 && most[0] < 12.95));
   BOOST_TEST((least[1] > 0.0202 && least[1] < 0.04));

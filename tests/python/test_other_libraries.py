@@ -137,6 +137,24 @@ def test_a_call_keeps_its_stream_object():
     assert known() is None
 
 
+def test_a_run_in_a_cycle_keeps_its_arguments():
+    class Kept:
+        pass
+
+    keys = numpy.arange(9)[::-1].copy()
+    run, kept = ramify.sort_async(keys), Kept()
+    run._run.keep(kept, False)
+    known = weakref.ref(kept)
+    kept.run, kept.me = run._run, kept  # garbage, but for the run
+    raw = run._run
+    del kept, run
+    gc.collect()
+    assert known() is not None
+    raw.keep((), False)
+    gc.collect()
+    assert known() is None
+
+
 @pytest.mark.parametrize("name", ["torch", "cupy", "another"])
 def test_the_stream_that_a_call_names(name, monkeypatch):
     library = FakeLibrary(name)

@@ -115,4 +115,21 @@ BOOST_DATA_TEST_CASE(a_number_of_keys_above_its_bound_is_refused, data::make(rou
   BOOST_TEST((tests::download(keys) == all));
 }
 
+BOOST_DATA_TEST_CASE(a_bound_may_be_0, data::make(routes), taken) {
+  const auto all = tests::make_input<key>(distribution::uniform, 1'000, 1).input();
+  const auto keys = tests::upload(all);
+  const tests::device_number<std::uint64_t> number;
+  auto env = call_for(strategy, taken).env;
+  const std::vector<std::byte> dirty(ramify::quicksort_scratch_bytes<key>(number.up_to(0)),
+                                     std::byte{0xff});
+  const auto scratch = tests::upload(dirty);
+  env.memory = {scratch.data(), scratch.size()};
+  number.write(0);
+  BOOST_TEST(ramify::quicksort(keys.data(), number.up_to(0), ramify::ascending{}, env).keys == 0u);
+  number.write(5);
+  BOOST_CHECK_THROW((void)ramify::quicksort(keys.data(), number.up_to(0), ramify::ascending{}, env),
+                    std::length_error);
+  BOOST_TEST((tests::download(keys) == all));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -13,9 +13,9 @@
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
-/// Sets the speed of the physics that follows from the time step, if it has one: the speed of a
-/// wave along all axes that crosses `step.cfl` of the finest cells in a step. With subcycling it
-/// crosses as much of the cells of each level.
+/// Sets the speed of the physics that follows from the time step, if it has one: a wave of
+/// this speed along each axis needs exactly the step of the finest cells. With subcycling it needs
+/// exactly the step of the level.
 template <class View>
 __device__ void set_step_speed([[maybe_unused]] View& view, [[maybe_unused]] int level,
                                [[maybe_unused]] const stage_clock<typename View::real>& now) {

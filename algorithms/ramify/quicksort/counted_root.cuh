@@ -3,10 +3,10 @@
 
 /// \file
 /// The program of a sort of a number of elements that only the device has: a sample sort whose
-/// first grid finds out the size of its root.
+/// first grid reads the size of its root.
 ///
-/// The host launches the grids for the upper bound of the number, n. The first grid reads n, and
-/// divides the scratch memory for n elements. The later grids read the sizes and the arrays there;
+/// The host launches the grids for the upper bound. The first grid reads the number n, and divides
+/// the scratch memory for n elements. The later grids read the sizes and the arrays there;
 /// their blocks without work end at once.
 ///
 ///     begin                     divides the memory; sorts the chunks of a small root
@@ -87,8 +87,10 @@ struct counted_context : sample_sort_context<Key, Value, Compare> {
     const auto blocks_of = [&](unsigned size) {
       return static_cast<unsigned>((most + size - 1) / size);
     };
-    grids(begin_counted_sort<counted_context>,
-          {blocks_of(long_chunk_sorter::capacity), long_chunk_sorter::threads_of_team}, *this);
+    grids(
+        begin_counted_sort<counted_context>,
+        {std::max(blocks_of(long_chunk_sorter::capacity), 1u), long_chunk_sorter::threads_of_team},
+        *this);
     const unsigned passes = plan_small_root<tuning>(most, false).passes;
     for (unsigned pass = 0; pass < passes; ++pass) {
       grids(sample_sort_merge<counted_context>,

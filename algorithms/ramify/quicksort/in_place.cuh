@@ -4,10 +4,11 @@
 /// \file
 /// The host side of quicksort_in_place().
 ///
-/// An array whose second copy does not fit in the scratch memory is partitioned in place: a level.
-/// So are its buckets, until they fit. Then one grid sorts all that are short (in_place_ring.cuh).
-/// The others are sorted in batches (in_place_batch.cuh), with as many adjacent ones as fit in a
-/// share of the scratch memory. A bucket of equal keys is not sorted.
+/// The call partitions an array whose second copy does not fit in the scratch memory in place. Such
+/// a partition is a level. It partitions buckets again until they fit in a batch. Then one grid,
+/// after one that samples, sorts all that are short (in_place_ring.cuh). Batches sort the others
+/// (in_place_batch.cuh), with as many adjacent ones as fit in a share of the scratch memory. A
+/// bucket of equal keys is not sorted.
 
 #include <algorithm>
 #include <cstddef>

@@ -61,7 +61,7 @@ struct in_place_tuning {
   static constexpr int max_buckets = of_sort::wide_root_limit;
   /// Threads that move a slot.
   static constexpr int move_threads = std::clamp(slot, 32, 256);
-  /// Bytes of scratch memory, beside a fiftieth of the array.
+  /// Bytes of scratch memory, in addition to a fiftieth of the array.
   static constexpr std::size_t constant_memory = std::size_t{16} << 20;
 #else
   static constexpr int tile_bytes = 2 * 1024;

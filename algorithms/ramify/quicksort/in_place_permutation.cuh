@@ -102,8 +102,8 @@ struct slot_share {
   }
 };
 
-/// Saves the starts of divisions. A block saves one start at a time. The sources that are saved
-/// become those outside the array, where chains end.
+/// Saves the starts of divisions. A block saves one start at a time. A source that was
+/// saved is replaced by its copy outside the array, so a chain ends there.
 template <class Level>
 __global__ void __launch_bounds__(Level::tuning::move_threads) in_place_save(Level level) {
   const unsigned starts = level.state->starts;

@@ -35,6 +35,7 @@ class Arrays:
         first_name, first = next(iter(arrays.items()))
         self.origin, self.gpu = _place(first_name, first)
         self._like = first
+        self.given = tuple(arrays.values())  # copies of them may be made after the call
         for name, array in arrays.items():
             place = _place(name, array)
             if place != (self.origin, self.gpu):
@@ -69,7 +70,9 @@ class Arrays:
             _let_stream_wait(self._stream, self._like)
         # A run or a tree releases its memory in the stream, which must exist until then.
         kept = current if self._is_current else stream
-        self.env = _environment.made(env, "cuda", self._stream, kept)
+        self.env = _environment.made(
+            env, "cuda", self._stream, kept, self.given, in_another_stream=not self._is_current
+        )
 
     def empty(self, shape: tuple[int, ...], dtype: str) -> Any:
         """Return a new array of the library, in the same place. Raises MemoryError on the host."""

@@ -79,24 +79,30 @@ def address_of(stream: Any) -> int:
 
     Raises TypeError or ValueError that names env.stream.
     """
-    if stream is None:
-        return 0
-    for attribute in ("cuda_stream", "ptr"):  # of PyTorch, of CuPy
-        if hasattr(stream, attribute):
-            return int(getattr(stream, attribute))
+    found = 0 if stream is None else stream
     if hasattr(stream, "__cuda_stream__"):
-        return int(stream.__cuda_stream__()[1])
-    return integer("env.stream", stream, 0, 2**64 - 1)
+        found = stream.__cuda_stream__()[1]
+    else:
+        for attribute in ("cuda_stream", "ptr"):  # of PyTorch, of CuPy
+            found = getattr(stream, attribute, found)
+    return integer("env.stream", found, 0, 2**64 - 1)
 
 
-def made(env: Environment, backend: str, address: int, stream: Any) -> _ramify.Environment:
-    """Return the environment for the extension module. It keeps the stream object."""
-    return _ramify.make_environment(
+def made(
+    env: Environment, backend: str, address: int, *used: Any, in_another_stream: bool = False
+) -> _ramify.Environment:
+    """Return the environment for the extension module. It keeps the objects ``used``.
+
+    in_another_stream:  whether the library of the arrays has another current stream.
+    """
+    made = _ramify.make_environment(
         backend,
         env.route,
         env.flat_loop,
         address,
         env.pending_launches,
         None if env.trace is None else env.trace._trace,
-        stream,
+        used,
     )
+    made.in_another_stream = in_another_stream
+    return made

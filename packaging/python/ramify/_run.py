@@ -22,11 +22,16 @@ class AsyncRun:
     The CPU executor completes a call before it returns.
     """
 
-    def __init__(self, run: _ramify.StartedRun, result: Any, *used: Any):
-        """``used``: other objects that must exist until the call is complete."""
-        self._run = run  # first: it may wait for the GPU when it is destroyed
+    def __init__(
+        self, run: _ramify.StartedRun, result: Any, arguments: tuple[Any, ...], *used: Any
+    ):
+        """``arguments``: of the call, the environment last. ``used``: other objects that must exist
+        until the call is complete."""
+        # If the call is in another stream than the current one of the library, whose memory its
+        # arrays are, the destructor of the run waits before it releases them.
+        run.keep((arguments, used), arguments[-1].in_another_stream)
+        self._run = run
         self.result = result
-        self._used = used
         self._report: Report | None = None
 
     def get(self) -> Report:

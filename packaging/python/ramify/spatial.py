@@ -104,7 +104,7 @@ class SpatialTree:
         Do not call refit() before get(), except in the same stream. Raises the errors of query().
         """
         found, arguments = self._query(queries, k, period, env)
-        return AsyncRun(self._tree.nearest_async(*arguments), found, self, arguments)
+        return AsyncRun(self._tree.nearest_async(*arguments), found, arguments, self)
 
     def neighbors(
         self,
@@ -137,7 +137,7 @@ class SpatialTree:
         What query_async() states about refit() holds here, too. Raises the errors of query().
         """
         found, arguments = self._neighbors(k, exclude_self, period, env)
-        return AsyncRun(self._tree.neighbors_async(*arguments), found, self, arguments)
+        return AsyncRun(self._tree.neighbors_async(*arguments), found, arguments, self)
 
     def ball_count(
         self, queries: Any, radius: float, *, period: Any = None, env: Environment | None = None
@@ -159,7 +159,7 @@ class SpatialTree:
         What query_async() states about refit() holds here, too. Raises the errors of ball_count().
         """
         counts, arguments = self._ball_count(queries, radius, period, env)
-        return AsyncRun(self._tree.ball_count_async(*arguments), counts, self, arguments)
+        return AsyncRun(self._tree.ball_count_async(*arguments), counts, arguments, self)
 
     def ball_list(
         self,

@@ -119,6 +119,13 @@ class started_run {
         state_(std::make_unique<state_of<Report>>(std::move(run))) {}
   started_run(started_run&&) = default;
   started_run& operator=(started_run&&) = default;
+  /// Keeps an object until this run is destroyed. Garbage collection does not see the reference, so
+  /// it does not finalize the object before. `waits`: the destructor waits for the call.
+  void keep(nb::object used, bool waits) {
+    used_ = std::move(used);
+    waits_at_end_ = waits_at_end_ || (waits && !captured_);
+  }
+
   /// Other threads of Python may run during the wait.
   ~started_run() {
     if (state_ == nullptr) return;
@@ -165,6 +172,7 @@ class started_run {
     std::optional<std::string> text;  // of the last report
   };
 
+  nb::object used_;  // released last
   bool captured_ = false;
   bool waits_at_end_ = false;
   std::unique_ptr<state> state_;

@@ -37,7 +37,7 @@ namespace {
 environment make_environment(const std::string& backend, const std::string& route,
                              const std::string& flat_loop, std::uintptr_t stream,
                              std::size_t pending_launches, launch_trace* trace,
-                             const nb::object& /*stream_object: the environment keeps it*/) {
+                             const nb::object& /*used: the environment keeps it*/) {
   environment env;
   env.backend = parse_backend(backend);
   env.route = parse_route(route);
@@ -82,15 +82,16 @@ NB_MODULE(_ramify, module) {
   nb::register_exception_translator(&translate_file_error);
   module.attr("gpu_architectures") = gpu_architectures();
   add_traces(module);
-  nb::class_<environment>(module, "Environment");
+  nb::class_<environment>(module, "Environment", nb::dynamic_attr());
   module.def("make_environment", &make_environment, nb::arg("backend"), nb::arg("route"),
              nb::arg("flat_loop"), nb::arg("stream"), nb::arg("pending_launches"),
-             nb::arg("trace").none(), nb::arg("stream_object").none(), nb::keep_alive<0, 6>(),
+             nb::arg("trace").none(), nb::arg("used").none(), nb::keep_alive<0, 6>(),
              nb::keep_alive<0, 7>());  // garbage collection does not see these references
   module.def("launch_costs", &launch_costs_text);
   nb::class_<started_run>(module, "StartedRun")
       .def("get", &started_run::get)
-      .def("captured", &started_run::captured);
+      .def("captured", &started_run::captured)
+      .def("keep", &started_run::keep, nb::arg("used"), nb::arg("waits"));
   add_sorts(module);
   add_spatial_trees(module);
   add_graphs(module);

@@ -147,14 +147,16 @@ struct derived_criterion {
   using real = typename Physics::real;             ///< the number type
   static constexpr int dim = Physics::dimensions;  ///< dimensions of the mesh
 
-  Physics physics{};                             ///< of the run
-  derived_field field = derived_field::entropy;  ///< whose changes refine
+  Physics physics{};  ///< of the run
+  /// Whose changes refine. A magnetic one of a physics without a magnetic field refines nothing.
+  derived_field field = derived_field::entropy;
   real floor = real(1e-10);  ///< suppresses noise around zero; far below the values of the field
 
   /// Returns the indicator of a cell.
   [[nodiscard]] __device__ real operator()(const cell_stencil<typename Physics::values, dim>& u,
                                            const block_place<dim>&, const real (&)[dim]) const {
     namespace amr = detail::amr;
+    if (is_magnetic(field) && !amr::has_magnetic_field<Physics>) return 0;
     if (!amr::is_local(field)) {
       real unit_edges[dim];
       for (real& edge : unit_edges) edge = 1;

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The floors of the density and the pressure of a gas or a plasma. euler.cuh and mhd.cuh have
-/// them.
+/// The floors of the density and the pressure of a gas or a plasma. euler.cuh and mhd.cuh use
+/// these functions.
 
 #include <ramify/runtime/cuda.hpp>
 #include <sstream>

@@ -140,7 +140,7 @@ template <class Real>
   const Real fast = left.fast_speed > right.fast_speed ? left.fast_speed : right.fast_speed;
   const Real wave_left = (along_left < along_right ? along_left : along_right) - fast;
   const Real wave_right = (along_left < along_right ? along_right : along_left) + fast;
-  // Miyoshi 38 and 41. Each wave runs into this mass per area and time: < 0 left, > 0 right.
+  // Miyoshi 38 and 41. The mass flux through each fast wave, per area: < 0 left, > 0 right.
   const Real into_left = times(left.density, wave_left - along_left);
   const Real into_right = times(right.density, wave_right - along_right);
   const Real scale = reciprocal(into_right - into_left);

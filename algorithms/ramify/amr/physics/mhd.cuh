@@ -38,10 +38,11 @@ namespace ramify::inline RAMIFY_BUILD {
 ///     d/dt psi + c div B = -damping c / h psi
 ///
 /// The last two are the mixed divergence cleaning of Dedner (GLM), with psi in the unit of B:
-/// errors of div B run away at the speed c, and are damped. c is the same everywhere, the largest
-/// speed that the time step allows, so cleaning does not shorten steps: it crosses
-/// amr_options::step.cfl cells of the finest level in a step. h is the shortest edge of a cell.
-/// Mass, momentum, energy and field are conserved up to rounding, and psi is not. The energy
+/// waves carry errors of div B away at the speed c, and a source damps them. c is the same
+/// everywhere, the largest speed that the time step dt allows, so cleaning does not shorten steps:
+/// c = cfl / (dt (1/hx + 1/hy [+ 1/hz])), with amr_options::step.cfl and the edges of the finest
+/// cells. h is the shortest edge of a cell. In a periodic domain mass, momentum, energy and field
+/// are conserved up to rounding, and psi is not. The energy
 /// contains no part of psi.
 ///
 /// The flux takes psi and the field through the face from the exact solution of the linear problem

@@ -58,8 +58,8 @@ struct plasma_tube {
 };
 
 /// A vortex that develops shocks and current sheets. S. A. Orszag, C.-M. Tang, J. Fluid Mech. 90
-/// (1979) 129; the values of G. Toth, J. Comput. Phys. 161 (2000) 605. Domain 0 to 1, periodic,
-/// gamma 5/3, end 0.5.
+/// (1979) 129; the values of J. M. Stone et al., Astrophys. J. Suppl. 178 (2008) 137. Domain 0 to
+/// 1, periodic, gamma 5/3, end 0.5.
 template <class Real, int dim>
 struct orszag_tang {
   using values = state<Real, 9>;  ///< the values of a cell

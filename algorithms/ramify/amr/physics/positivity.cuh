@@ -14,9 +14,11 @@
 /// Where the fluxes of a step would make a cell invalid (keep_valid.cuh), a flux of first order
 /// replaces them: that of Rusanov, V. V. Rusanov, USSR Comput. Math. Math. Phys. 1 (1962) 304. It
 /// keeps cells positive in each stage if amr_options::step.cfl is at most 1 / (2 dim + 2), and with
-/// longer steps nearly always. The totals stay as they are, up to rounding. What is nevertheless
-/// below the floors of the gas is raised to them: after a longer step, a flux correction, a source,
-/// or rounding where nearly all energy is kinetic. That changes the totals.
+/// longer steps nearly always. For a plasma this holds only where the discrete divergence of the
+/// field is 0 (K. Wu, SIAM J. Numer. Anal. 56 (2018) 2124). The totals stay as they are, up to
+/// rounding. What is nevertheless below the floors of the gas is raised to them: after a longer
+/// step, a flux correction, a source, or rounding where nearly all energy is kinetic. That changes
+/// the totals.
 ///
 /// Cost        A flow that needs neither has the bits of a gas without this addition. A step takes
 ///             longer, because each flux is checked for two cells.
@@ -55,8 +57,9 @@ struct with_positivity : Physics {
 
   /// Returns conserved values whose density and pressure are at least the floors. If the density is
   /// below its floor, the cell becomes a gas at rest with both floors, without scalars, and keeps a
-  /// magnetic field. Otherwise only the energy changes. If the kinetic energy is so large that
-  /// rounding would take the pressure away, the pressure becomes larger than its floor.
+  /// magnetic field. Otherwise only the energy changes. If the kinetic and the magnetic energy are
+  /// so large that rounding would take the pressure away, the pressure becomes larger than its
+  /// floor.
   [[nodiscard]] __host__ __device__ values at_floors(values conserved) const {
     using detail::amr::times;
     if (conserved[Physics::density] < this->density_floor) {
