@@ -8,6 +8,7 @@ FOLDER gets the compiled extension; the default is PyTorch's cache. An installed
 pkg-config (PKG_CONFIG_PATH). Ends with status 77 if PyTorch, ninja or pkg-config is missing.
 """
 
+import os
 import pathlib
 import shlex
 import shutil
@@ -34,6 +35,9 @@ def flags(kind):
 def build(folder):
     """Compile the extension and return it as a module."""
     has_cuda = torch.version.cuda is not None
+    if not torch.cuda.is_available():
+        # load() asks for an architecture, though no file is for nvcc.
+        os.environ.setdefault("TORCH_CUDA_ARCH_LIST", "9.0")
     # -rdynamic is for programs.
     libraries = [flag for flag in flags("--libs") if flag != "-rdynamic"]
     return cpp_extension.load(
