@@ -232,10 +232,10 @@ class in_place_sort {
     std::vector<range> short_ones;
     std::vector<range> left;
     for (const range& r : parts_) (r.size() <= ring_.longest ? short_ones : left).push_back(r);
-    ring_sorter<Key, Value, Compare> sorter(setup_.stream, data_, compare_, scratch_.data(),
-                                            plan_.bytes);
-    sorter.run(short_ones, left);
-    report_.host_grids += sorter.grids();
+    ring_sorter<Key, Value, Compare> ring(setup_.stream, data_, compare_, scratch_.data(),
+                                          plan_.bytes);
+    ring.run(short_ones, left);
+    report_.host_grids += ring.grids();
     std::ranges::sort(left, {}, &range::begin);
     parts_ = std::move(left);
   }

@@ -197,11 +197,11 @@ struct tile_distribution {
     constexpr unsigned slots_of_tile = tuning::tile / tuning::slot;
     return taken >= level.slots() || load_relaxed(level.was_read[taken / slots_of_tile]) != 0;
   }
-  /// Returns whether the `count` slots with numbers from `number` on may be written. They are fewer
+  /// Returns whether the `slots` slots with numbers from `number` on may be written. They are fewer
   /// than those of a tile, so they are in at most two tiles.
-  [[nodiscard]] __device__ bool are_free(unsigned number, unsigned count) const {
-    return count == 0 ||
-           (is_free(slot_of_number(number)) && is_free(slot_of_number(number + count - 1)));
+  [[nodiscard]] __device__ bool are_free(unsigned number, unsigned slots) const {
+    return slots == 0 ||
+           (is_free(slot_of_number(number)) && is_free(slot_of_number(number + slots - 1)));
   }
 };
 

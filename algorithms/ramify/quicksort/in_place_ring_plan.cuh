@@ -174,11 +174,11 @@ class ring_sorter {
 
   /// The tables of some parts.
   struct memory {
-    memory(memory_layout& layout, std::size_t count, std::size_t tables, std::size_t trees)
+    memory(memory_layout& layout, std::size_t count, std::size_t tables, std::size_t codes)
         : parts(layout.take<ring_part>(count)),
           steps(layout.take<ring_step>(2 * count + 1)),
           states(layout.take<ring_part_state>(count)),
-          trees(layout.take<typename sort::code>(trees)),
+          trees(layout.take<typename sort::code>(codes)),
           extents(layout.take<unsigned>(tables)),
           filled(layout.take<unsigned>(tables)),
           tickets_taken(layout.take<unsigned>(1)) {}
