@@ -74,21 +74,21 @@ class FakeArray:
     """An array that says it is on GPU 0. It records which streams it is exported for."""
 
     def __init__(self, library, elements):
-        self.library, self.elements = library, elements
+        self.owner, self.elements = library, elements
         self.shape, self.dtype = elements.shape, elements.dtype
         self.flags, self.device, self.requires_grad = elements.flags, "gpu", False
 
     def __array_namespace__(self):
-        return self.library
+        return self.owner
 
     def __setitem__(self, key, value):
-        self.library.events.append("copied")
+        self.owner.events.append("copied")
 
     def __dlpack_device__(self):
         return (2, 0)
 
     def __dlpack__(self, *, stream=None):
-        self.library.events.append(stream)
+        self.owner.events.append(stream)
         if stream == -1:
             raise BufferError("there is no memory on a GPU")  # ends the call
 

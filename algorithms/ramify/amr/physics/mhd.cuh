@@ -71,7 +71,7 @@ struct mhd {
   Real density_floor = Real(1e-12);   ///< > 0; replaces smaller densities
   Real pressure_floor = Real(1e-12);  ///< > 0; replaces smaller pressures
   Real cleaning = 1;                  ///< part of the largest speed that c has, in [0, 1]; 0: none
-  Real damping = Real(0.1);           ///< of psi, >= 0; Mignone's alpha, who recommends 0.1
+  Real damping = Real(0.1);           ///< of psi, >= 0; Mignone's alpha; he recommends 0.1
 
   /// Returns the name of a conserved value.
   static constexpr const char* field_name(int which) {
