@@ -65,13 +65,13 @@ class Arrays:
         self._stream = _environment.address_of(stream)
         if self._stream == 1:  # 0 and 1, which DLPack uses, are addresses of the default stream
             self._stream = 0
-        self._is_current = current is not None and self._stream == _environment.address_of(current)
-        if not self._is_current:
+        is_current = current is not None and self._stream == _environment.address_of(current)
+        if not is_current:
             _let_stream_wait(self._stream, self._like)
         # A run or a tree releases its memory in the stream, which must exist until then.
-        kept = current if self._is_current else stream
+        kept = current if is_current else stream
         self.env = _environment.made(
-            env, "cuda", self._stream, kept, self.given, in_another_stream=not self._is_current
+            env, "cuda", self._stream, kept, self.given, in_another_stream=not is_current
         )
 
     def empty(self, shape: tuple[int, ...], dtype: str) -> Any:
