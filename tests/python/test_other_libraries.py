@@ -12,6 +12,7 @@ import numpy
 import pytest
 import ramify
 from ramify import _environment
+from ramify._arrays import Arrays
 
 
 def test_strict_arrays():
@@ -73,10 +74,12 @@ def test_all_families_accept_strict_arrays():
 class FakeArray:
     """An array that says it is on GPU 0. It records which streams it is exported for."""
 
+    device = (2, 0)  # kind and number
+
     def __init__(self, library, elements):
         self.owner, self.elements = library, elements
         self.shape, self.dtype = elements.shape, elements.dtype
-        self.flags, self.device, self.requires_grad = elements.flags, "gpu", False
+        self.flags, self.requires_grad = elements.flags, False
 
     def __array_namespace__(self):
         return self.owner
@@ -85,18 +88,18 @@ class FakeArray:
         self.owner.events.append("copied")
 
     def __dlpack_device__(self):
-        return (2, 0)
+        return self.device
 
-    def __dlpack__(self, *, stream=None):
+    def __dlpack__(self, *, stream=None, max_version=None):
         self.owner.events.append(stream)
-        if stream == -1:
+        if stream in (None, -1):
             raise BufferError("there is no memory on a GPU")  # ends the call
 
 
 class FakeLibrary(types.SimpleNamespace):
     """A library whose current stream has the address 4096. It records what a call requests."""
 
-    float64 = "float64"
+    float64, int32 = "float64", "int32"
 
     def __init__(self, name, device=0):
         self.events = []
@@ -112,7 +115,7 @@ class FakeLibrary(types.SimpleNamespace):
 
     def empty(self, shape, dtype=None, device=None):
         self.events.append("allocated")
-        return self.array(self, numpy.empty(shape))
+        return self.array(self, numpy.empty(shape, dtype))
 
     @contextlib.contextmanager
     def _stream(self, address):
@@ -135,6 +138,39 @@ def test_a_call_keeps_its_stream_object():
     del made
     gc.collect()
     assert known() is None
+
+
+@pytest.mark.parametrize(
+    "device, stream",
+    [((1, 0), None), ((2, 0), -1), ((13, 0), -1)],  # the host, a GPU, managed memory
+)
+@pytest.mark.parametrize("kind", [BufferError, RuntimeError, KeyboardInterrupt])
+def test_an_exception_of_an_array_reaches_the_caller(device, stream, kind):
+    library = FakeLibrary("another")
+    error = kind("it has no memory")
+
+    class Array(library.array):
+        def __dlpack__(self, *, stream=None, max_version=None):
+            if stream in (None, -1):
+                library.events.append(stream)
+                raise error
+
+    Array.device = device
+    library.array = Array  # also of results
+    numbers, points = (Array(library, numpy.zeros(shape)) for shape in (5, (5, 3)))
+    for call in (
+        lambda: ramify.sort_in_place(numbers),
+        lambda: ramify.sort_in_place(numbers, numbers),
+        lambda: ramify.sort_in_place_async(numbers),
+        lambda: ramify.find_collisions(points, numbers),
+        lambda: ramify.SpatialTree(points),
+    ):
+        library.events.clear()
+        with pytest.raises(kind) as raised:
+            call()
+        assert raised.value is error
+        error.__traceback__ = None  # it refers to the objects of the call
+        assert library.events and set(library.events) <= {stream, "allocated"}
 
 
 def test_a_run_in_a_cycle_keeps_its_arguments():
@@ -163,7 +199,7 @@ def test_the_stream_that_a_call_names(name, monkeypatch):
 
     def events_of(**fields):
         library.events.clear()
-        with pytest.raises(TypeError, match="incompatible function arguments"):
+        with pytest.raises(BufferError, match="there is no memory on a GPU"):
             ramify.sort(keys, env=ramify.Environment(**fields))
         return library.events
 
@@ -185,6 +221,42 @@ def test_the_stream_that_a_call_names(name, monkeypatch):
         assert events_of(stream=other) == [8192, *copies, -1]
     default = within(0, "allocated") + within(0, "copied")
     assert events_of(stream=0) == events_of(stream=1) == [1, *default, -1]
+
+
+@pytest.mark.parametrize("name", ["torch", "cupy", "another"])
+def test_a_graph_copies_its_arrays_in_the_stream_of_each_call(name, monkeypatch):
+    library = FakeLibrary(name)
+    monkeypatch.setitem(sys.modules, name, library)
+    offsets = library.array(library, numpy.array([0, 1, 2]))
+    wide = library.array(library, numpy.zeros((2, 2), "int32")[:, 0])
+    graph = ramify.Graph(offsets, wide)
+    assert "copied" not in library.events
+    lengths = library.array(library, numpy.ones(2))
+    for call in (
+        lambda env: graph.connected_components(env=env),
+        lambda env: graph.breadth_first_search(0, env=env),
+        lambda env: graph.pagerank(env=env),
+        lambda env: graph.shortest_paths(lengths, 0, env=env),
+    ):
+        library.events.clear()
+        with pytest.raises(BufferError):
+            call(ramify.Environment(stream=8192))
+        assert library.events[0] == 8192 and library.events.count("copied") == 1
+        before = library.events[library.events.index("copied") - 1]
+        assert before == (8192 if name == "another" else "stream 8192")
+
+
+def test_a_run_waits_if_another_stream_releases_its_tree(monkeypatch):
+    library = FakeLibrary("torch")
+    monkeypatch.setitem(sys.modules, "torch", library)
+    array = library.array(library, numpy.zeros(5))
+    tree, query = Arrays(None, points=array), Arrays(None, queries=array)
+    query.use_memory_of(tree)
+    assert not query.env.released_elsewhere
+    tree = tree.at(ramify.Environment(stream=8192))
+    query.use_memory_of(tree)
+    assert query.env.released_elsewhere
+    assert tree.env.released_elsewhere  # the library releases the points in another stream
 
 
 @pytest.mark.parametrize("name", ["torch", "cupy"])
@@ -341,6 +413,42 @@ def test_calls_in_another_stream(library):
             found = library.on_host(pairs.result[1])
         numpy.testing.assert_array_equal(following, 1 + numpy.arange(1 << 20))
         numpy.testing.assert_array_equal(found, values[1::2][numpy.argsort(values[::2])])
+
+
+def test_copies_of_a_graph_are_complete_in_another_current_stream(library):
+    n = 200_000
+    offsets = library.on_gpu(numpy.arange(n + 1))
+    wide = library.on_gpu(numpy.stack([numpy.arange(n) // 2, numpy.zeros(n)], 1).astype("int32"))
+    expected = ramify.Graph(numpy.arange(n + 1), numpy.arange(n, dtype="int32") // 2)
+    expected = expected.connected_components()
+    ramify.Graph(offsets, wide[:, 0]).connected_components()  # measures launches
+    library.synchronize()
+    for _ in range(3):
+        with library.stream():
+            library.fill_slowly(library.on_gpu(numpy.zeros(1)), 1)
+            graph = ramify.Graph(offsets, wide[:, 0])
+        with library.stream():
+            found = library.on_host(graph.connected_components())
+        numpy.testing.assert_array_equal(found, expected)
+
+
+def test_results_of_bodies_belong_to_the_current_stream(library):
+    rng = numpy.random.default_rng(12)
+    positions, masses = rng.random((1000, 3)), rng.random(1000)
+    given = [library.on_gpu(a) for a in (positions, positions * 0, masses)]
+    library.synchronize()
+    with library.stream():
+        bodies = ramify.NBodySimulation(*given)
+    expected = ramify.NBodySimulation(positions, positions * 0, masses).potentials
+    for _ in range(3):
+        with library.stream():
+            # A result may have memory that earlier work of this stream still writes.
+            freed = library.on_gpu(numpy.zeros((1000, 3)))
+            library.fill_slowly(freed, 1)
+            del freed
+            found, potentials = bodies.positions, bodies.potentials
+            numpy.testing.assert_array_equal(library.on_host(found), positions)
+        numpy.testing.assert_allclose(library.on_host(potentials), expected, rtol=0.05)
 
 
 def test_a_tree_exists_until_its_queries_are_complete(library):

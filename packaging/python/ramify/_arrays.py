@@ -51,9 +51,21 @@ class Arrays:
         made._set_environment(env)
         return made
 
+    def use_memory_of(self, other: Arrays) -> None:
+        """State that the call also uses memory that the stream of another call releases."""
+        if self._stream != other._stream:
+            self.env.released_elsewhere = True
+
+    def wait_for_current_stream(self) -> None:
+        """Let the stream of the call wait for the current one of the library."""
+        if self._stream is not None:
+            _let_stream_wait(self._stream, self._like)
+
     def _set_environment(self, env: Environment | None) -> None:
         """Set the environment of the call. Raises TypeError or ValueError that names a field."""
+        self._stream: int | None  # address; None on the host
         if self.gpu is None:
+            self._stream = None
             self.env = _environment.on_host(env)
             return
         env = _environment.checked(env)
@@ -71,7 +83,7 @@ class Arrays:
         # A run or a tree releases its memory in the stream, which must exist until then.
         kept = current if is_current else stream
         self.env = _environment.made(
-            env, "cuda", self._stream, kept, self.given, in_another_stream=not is_current
+            env, "cuda", self._stream, kept, self.given, released_elsewhere=not is_current
         )
 
     def empty(self, shape: tuple[int, ...], dtype: str) -> Any:

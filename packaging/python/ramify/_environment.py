@@ -89,11 +89,12 @@ def address_of(stream: Any) -> int:
 
 
 def made(
-    env: Environment, backend: str, address: int, *used: Any, in_another_stream: bool = False
+    env: Environment, backend: str, address: int, *used: Any, released_elsewhere: bool = False
 ) -> _ramify.Environment:
     """Return the environment for the extension module. It keeps the objects ``used``.
 
-    in_another_stream:  whether the library of the arrays has another current stream.
+    released_elsewhere:  whether another stream releases memory that the call uses, such as the
+                         current stream of the library of the arrays.
     """
     made = _ramify.make_environment(
         backend,
@@ -104,5 +105,5 @@ def made(
         None if env.trace is None else env.trace._trace,
         used,
     )
-    made.in_another_stream = in_another_stream
+    made.released_elsewhere = released_elsewhere
     return made

@@ -27,9 +27,8 @@ class AsyncRun:
     ):
         """``arguments``: of the call, the environment last. ``used``: other objects that must exist
         until the call is complete."""
-        # If the call is in another stream than the current one of the library, whose memory its
-        # arrays are, the destructor of the run waits before it releases them.
-        run.keep((arguments, used), arguments[-1].in_another_stream)
+        # The destructor of the run waits before memory is released in another stream.
+        run.keep((arguments, used), arguments[-1].released_elsewhere)
         self._run = run
         self.result = result
         self._report: Report | None = None

@@ -131,8 +131,9 @@ class NBodySimulation:
     masses:                 (n) of the same type.
     field:                  an NBodyField, or None.
 
-    The simulation has its own copy of the bodies, on the GPU or in the host's memory. Raises the
-    errors of gravity(). Only one thread at a time may use it.
+    The simulation has its own copy of the bodies, on the GPU or in the host's memory. Its work runs
+    in the stream of its construction. Raises the errors of gravity(). Only one thread at a time may
+    use it.
     """
 
     def __init__(
@@ -202,10 +203,12 @@ class NBodySimulation:
         return Report(self._bodies.report())
 
     def _download(self, which: int) -> Any:
-        empty = self._arrays.empty((0, 3), self._dtype)
-        results = [empty, empty, empty, self._arrays.empty((0,), self._dtype)]
+        arrays = self._arrays.at(None)  # a result belongs to the current stream of the library
+        empty = arrays.empty((0, 3), self._dtype)
+        results = [empty, empty, empty, arrays.empty((0,), self._dtype)]
         shape = (self._n,) if which == 3 else (self._n, 3)
-        results[which] = self._arrays.empty(shape, self._dtype)
+        results[which] = arrays.empty(shape, self._dtype)
+        self._arrays.wait_for_current_stream()
         self._bodies.download(*results)
         return results[which]
 

@@ -33,22 +33,27 @@ class Graph:
     symmetric:  whether the arrays have each edge in both directions; this is not checked. Searches
                 then take less time.
 
-    The graph refers to the arrays; a copy is made only of arrays that are not contiguous. Each
-    call checks the arrays, and raises ValueError that names a faulty index.
+    The graph refers to the arrays. Each call checks them, and raises ValueError that names a faulty
+    index. Of arrays that are not contiguous each call makes copies, in its stream.
     """
 
     def __init__(self, offsets: Any, targets: Any, *, symmetric: bool = False):
-        self._arrays = arrays = Arrays(None, offsets=offsets, targets=targets)
+        self._arrays = Arrays(None, offsets=offsets, targets=targets)
         check("offsets", offsets, ("int64",))
         check("targets", targets, ("int32",))
         if offsets.shape[0] == 0:
             raise ValueError("offsets: no elements; must be one more than vertices")
-        self._edges = (contiguous(arrays, offsets), contiguous(arrays, targets))
+        self._edges = (offsets, targets)
         self._symmetric = flag("symmetric", symmetric)
         self._n = offsets.shape[0] - 1
 
     def __len__(self) -> int:
         return self._n
+
+    def _contiguous(self, arrays: Arrays) -> tuple[Any, Any]:
+        """Return offsets and targets as contiguous arrays, which are made in the stream of a call."""
+        offsets, targets = self._edges
+        return contiguous(arrays, offsets), contiguous(arrays, targets)
 
     def breadth_first_search(self, source: int, *, env: Environment | None = None) -> Search:
         """Return levels and parents of a breadth-first search from the vertex ``source``.
@@ -60,7 +65,7 @@ class Graph:
         arrays = self._arrays.at(env)
         found = Search(arrays.empty((self._n,), "int32"), arrays.empty((self._n,), "int32"))
         _ramify.breadth_first_search(
-            *self._edges, self._symmetric, source, *found, arrays.env
+            *self._contiguous(arrays), self._symmetric, source, *found, arrays.env
         )
         return found
 
@@ -84,7 +89,7 @@ class Graph:
             arrays.empty((self._n,), dtype_of(lengths)), arrays.empty((self._n,), "int32")
         )
         _ramify.shortest_paths(
-            *self._edges,
+            *self._contiguous(arrays),
             contiguous(arrays, lengths),
             source,
             delta,
@@ -100,7 +105,7 @@ class Graph:
         """
         arrays = self._arrays.at(env)
         labels = arrays.empty((self._n,), "int32")
-        _ramify.connected_components(*self._edges, self._symmetric, labels, arrays.env)
+        _ramify.connected_components(*self._contiguous(arrays), self._symmetric, labels, arrays.env)
         return labels
 
     def pagerank(
@@ -127,5 +132,5 @@ class Graph:
         )
         arrays = self._arrays.at(env)
         ranks = arrays.empty((self._n,), "float64")
-        _ramify.pagerank(*self._edges, *options, ranks, arrays.env)
+        _ramify.pagerank(*self._contiguous(arrays), *options, ranks, arrays.env)
         return ranks

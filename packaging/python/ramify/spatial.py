@@ -231,6 +231,7 @@ class SpatialTree:
         """As _query(), for neighbors()."""
         exclude_self = flag("exclude_self", exclude_self)
         arrays = self._arrays.at(env)
+        arrays.use_memory_of(self._arrays)
         found = self._rows(arrays, self._n, k)
         k = found.indices.shape[1]
         return found, (k, exclude_self, *found, self._period(period), arrays.env)
@@ -260,6 +261,7 @@ class SpatialTree:
         arrays = Arrays(env, **{name: array})
         if arrays.gpu != self._arrays.gpu:
             raise ValueError(f"{name}: the array is not where the points of the tree were")
+        arrays.use_memory_of(self._arrays)  # the tree's, which exists until the call is complete
         check(name, array, (self._dtype,), 2)
         if array.shape[1] != self._dim:
             raise ValueError(

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -37,7 +38,8 @@ using input = array<nb::ro, nb::c_contig>;
 /// that the call does not write to a copy.)
 using output = array<nb::c_contig>;
 
-/// Returns the DLPack capsule of an array on a GPU, or the array itself. Sets no Python error.
+/// Returns the DLPack capsule of an array on a GPU, or the array itself. \throws nb::python_error,
+/// an exception of the array's methods
 [[nodiscard]] inline nb::object capsule_of(nb::handle source) {
   constexpr int cuda = 2, managed = 13;  // kinds of devices in DLPack
   if (!nb::hasattr(source, "__dlpack_device__")) return nb::borrow(source);
@@ -110,20 +112,18 @@ template <class Run>
 class started_run {
  public:
   started_run() = default;
-  /// `waits_at_end`: whether the destructor waits for the call, because it uses what another stream
-  /// may release. A call that a graph has captured is not waited for.
   template <class Report>
-  started_run(async_run<Report> run, bool waits_at_end = false)
-      : captured_(run.captured()),
-        waits_at_end_(waits_at_end && !captured_),
-        state_(std::make_unique<state_of<Report>>(std::move(run))) {}
+  started_run(async_run<Report> run)
+      : captured_(run.captured()), state_(std::make_unique<state_of<Report>>(std::move(run))) {}
   started_run(started_run&&) = default;
   started_run& operator=(started_run&&) = default;
   /// Keeps an object until this run is destroyed. Garbage collection does not see the reference, so
-  /// it does not finalize the object before. `waits`: the destructor waits for the call.
-  void keep(nb::object used, bool waits) {
+  /// it does not finalize the object before. `waits_at_end`: whether the destructor waits for the
+  /// call, because another stream releases memory of the object. A call that a graph has captured is
+  /// not waited for.
+  void keep(nb::object used, bool waits_at_end) {
     used_ = std::move(used);
-    waits_at_end_ = waits_at_end_ || (waits && !captured_);
+    waits_at_end_ = waits_at_end && !captured_;
   }
 
   /// Other threads of Python may run during the wait.
@@ -191,21 +191,45 @@ template <class T, class Element>
 
 }  // namespace ramify::python
 
-/// Converts an array from Python as nanobind does, except for the stream that may wait.
+/// Converts an array from Python as nanobind does, except for the stream that may wait, and for an
+/// exception that a method of the array raises: the call raises it, too.
 template <class... Properties>
 struct nanobind::detail::type_caster<ramify::python::array<Properties...>> {
   using inner = make_caster<nanobind::ndarray<Properties...>>;
-  NB_TYPE_CASTER(ramify::python::array<Properties...>, inner::Name)
+  using Value = ramify::python::array<Properties...>;
+  static constexpr auto Name = inner::Name;
+  template <class T>
+  using Cast = movable_cast_t<T>;
+  template <class T>
+  static constexpr bool can_cast() {
+    return true;
+  }
 
   bool from_python(handle source, std::uint32_t flags, cleanup_list* cleanup) noexcept {
     try {
       inner found;
-      if (!found.from_python(ramify::python::capsule_of(source), flags, cleanup)) return false;
-      static_cast<nanobind::ndarray<Properties...>&>(value) =
+      const object exported = ramify::python::capsule_of(source);
+      if (!found.from_python(exported, flags, cleanup)) {
+        // nanobind has cleared an exception of this method, so the method is called again.
+        if (hasattr(source, "__dlpack__") && exported.is(source)) source.attr("__dlpack__")();
+        return false;
+      }
+      static_cast<nanobind::ndarray<Properties...>&>(value_) =
           static_cast<nanobind::ndarray<Properties...>&&>(std::move(found.value));
-      return true;
-    } catch (...) {  // the library exports no such array
-      return false;
+    } catch (...) {
+      error_ = std::current_exception();
     }
+    return true;
   }
+
+  /// \throws nb::python_error, an exception of the array's methods
+  explicit operator Value&() {
+    if (error_ != nullptr) std::rethrow_exception(error_);
+    return value_;
+  }
+  explicit operator Value&&() { return std::move(static_cast<Value&>(*this)); }
+
+ private:
+  Value value_;
+  std::exception_ptr error_;
 };

@@ -91,7 +91,7 @@ NB_MODULE(_ramify, module) {
   nb::class_<started_run>(module, "StartedRun")
       .def("get", &started_run::get)
       .def("captured", &started_run::captured)
-      .def("keep", &started_run::keep, nb::arg("used"), nb::arg("waits"));
+      .def("keep", &started_run::keep, nb::arg("used"), nb::arg("waits_at_end"));
   add_sorts(module);
   add_spatial_trees(module);
   add_graphs(module);

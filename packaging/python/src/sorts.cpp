@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sorts of arrays, and of segments of arrays.
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
-#include <optional>
 #include <ramify/quicksort.hpp>
 #include <ramify/segmented_sort.hpp>
 
@@ -36,12 +34,12 @@ void visit_values(const output& values, Visit visit) {
 
 /// Calls `visit` with the keys, and with the values if there are any.
 template <class Visit>
-void visit_arrays(const output& keys, const std::optional<output>& values, Visit visit) {
+void visit_arrays(const output& keys, const output& values, Visit visit) {
   visit_keys(keys, [&](auto key_span) {
-    if (!values) {
+    if (!values.is_valid()) {
       visit(key_span);
     } else {
-      visit_values(*values, [&](auto value_span) { visit(key_span, value_span); });
+      visit_values(values, [&](auto value_span) { visit(key_span, value_span); });
     }
   });
 }
@@ -53,7 +51,7 @@ void visit_offsets(const input& offsets, Visit visit) {
       offsets, visit);
 }
 
-std::string sort(const output& keys, const std::optional<output>& values, bool descending,
+std::string sort(const output& keys, const output& values, bool descending,
                  const std::string& strategy, const environment& env) {
   const quicksort_options options{.strategy = parse_quicksort_strategy(strategy)};
   const sort_order order = order_of(descending);
@@ -70,7 +68,7 @@ std::string sort(const output& keys, const std::optional<output>& values, bool d
   });
 }
 
-started_run start_sort(const output& keys, const std::optional<output>& values, bool descending,
+started_run start_sort(const output& keys, const output& values, bool descending,
                        const std::string& strategy, const environment& env) {
   const quicksort_options options{.strategy = parse_quicksort_strategy(strategy)};
   const sort_order order = order_of(descending);
@@ -87,7 +85,7 @@ started_run start_sort(const output& keys, const std::optional<output>& values, 
   });
 }
 
-std::string sort_segments(const output& keys, const std::optional<output>& values,
+std::string sort_segments(const output& keys, const output& values,
                           const input& offsets, bool descending, const environment& env) {
   const sort_order order = order_of(descending);
   return report_of([&] {
@@ -105,7 +103,7 @@ std::string sort_segments(const output& keys, const std::optional<output>& value
   });
 }
 
-started_run start_to_sort_segments(const output& keys, const std::optional<output>& values,
+started_run start_to_sort_segments(const output& keys, const output& values,
                                    const input& offsets, bool descending, const environment& env) {
   const sort_order order = order_of(descending);
   return without_lock([&] {

@@ -38,8 +38,7 @@ nb::tuple lists_of(neighbor_lists lists) {
 
 class spatial_tree {
  public:
-  spatial_tree(const input& points, unsigned leaf_size, const environment& env)
-      : stream_(env.stream.as<CUstream_st*>()) {
+  spatial_tree(const input& points, unsigned leaf_size, const environment& env) {
     const bool is_3d = points.shape(1) == 3;
     const spatial_tree_options options{.leaf_size = leaf_size};
     const bool is_float = points.dtype() == nb::dtype<float>();
@@ -85,7 +84,7 @@ class spatial_tree {
   started_run nearest_async(const input& queries, std::size_t k, const output& ids,
                             const output& distances, const std::array<double, 3>& period,
                             const environment& env) const {
-    return start(env, [&]<class Real, int dim>(const spatial_index<Real, dim>& index) {
+    return start([&]<class Real, int dim>(const spatial_index<Real, dim>& index) {
       return index.nearest_async(points_of<Real, dim>(queries), k, indices(ids),
                                  elements<Real>(distances), options_of(period), env);
     });
@@ -94,7 +93,7 @@ class spatial_tree {
   started_run neighbors_async(std::size_t k, bool exclude_self, const output& ids,
                               const output& distances, const std::array<double, 3>& period,
                               const environment& env) const {
-    return start(env, [&]<class Real, int dim>(const spatial_index<Real, dim>& index) {
+    return start([&]<class Real, int dim>(const spatial_index<Real, dim>& index) {
       return index.all_nearest_neighbors_async(k, exclude_self, indices(ids),
                                                elements<Real>(distances), options_of(period), env);
     });
@@ -102,7 +101,7 @@ class spatial_tree {
 
   started_run ball_count_async(const input& queries, double radius, const output& counts,
                                const std::array<double, 3>& period, const environment& env) const {
-    return start(env, [&]<class Real, int dim>(const spatial_index<Real, dim>& index) {
+    return start([&]<class Real, int dim>(const spatial_index<Real, dim>& index) {
       return index.radius_count_async(points_of<Real, dim>(queries), static_cast<Real>(radius),
                                       indices(counts), options_of(period), env);
     });
@@ -154,19 +153,13 @@ class spatial_tree {
                       index_);
   }
 
-  /// Calls `run` with the index; it returns an async_run. The tree releases its memory in the stream
-  /// of its build, so a run in another stream must be complete by then.
+  /// Calls `run` with the index; it returns an async_run.
   template <class Run>
-  started_run start(const environment& env, Run run) const {
-    const bool waits_at_end = env.stream.as<CUstream_st*>() != stream_;
+  started_run start(Run run) const {
     return std::visit(
-        [&](const auto& index) {
-          return without_lock([&] { return started_run(run(*index), waits_at_end); });
-        },
+        [&](const auto& index) { return without_lock([&] { return started_run(run(*index)); }); },
         index_);
   }
-
-  CUstream_st* stream_;  // of the build
 
   std::variant<index_ptr<float, 2>, index_ptr<float, 3>, index_ptr<double, 2>, index_ptr<double, 3>>
       index_;
