@@ -53,10 +53,14 @@ class progress_bar {
     done_ = done;
   }
 
-  /// Sets what a display of the time shows, such as "search 3 of 16".
-  void set_work(std::string work) {
+  /// Begins another part of the work: "tessellating, 12 s". With a number of items, the display is
+  /// a bar.
+  void set_work(std::string work, std::uint64_t total = 0) {
     const std::lock_guard lock(mutex_);
     work_ = std::move(work);
+    total_ = total;
+    done_ = 0;
+    if (total != 0) begin_ = clock::now();
   }
 
   /// Removes the bar for half a second, so that the caller can print a line.
@@ -68,7 +72,7 @@ class progress_bar {
 
  private:
   progress_bar(const char* work, std::uint64_t total, const char* unit, bool quiet)
-      : total_(total), unit_(unit), work_(work) {
+      : unit_(unit), total_(total), work_(work) {
     if (quiet || ::isatty(STDERR_FILENO) != 1) return;
     try {
       start_thread();
@@ -92,15 +96,16 @@ class progress_bar {
   /// It allocates nothing: an exception in the thread would end the program.
   void draw() {
     const double seconds = std::chrono::duration<double>(clock::now() - begin_).count();
-    if (!work_.empty()) {
-      std::fprintf(stderr, "\r%s, %.0f s \033[K", work_.c_str(), seconds);
+    std::fprintf(stderr, "\r%s%s", work_.c_str(), work_.empty() ? "" : ", ");
+    if (total_ == 0 && !work_.empty()) {
+      std::fprintf(stderr, "%.0f s \033[K", seconds);
     } else {
       constexpr std::size_t width = 40;
       std::array<char, width + 1> bar{};
       const double share = total_ == 0 ? 1 : std::min(double(done_) / double(total_), 1.0);
       const auto filled = static_cast<std::size_t>(share * double(width));
       std::fill_n(std::fill_n(bar.begin(), filled, '#'), width - filled, '.');
-      std::fprintf(stderr, "\r[%s] %3.0f %%  ", bar.data(), 100 * share);
+      std::fprintf(stderr, "[%s] %3.0f %%  ", bar.data(), 100 * share);
       if (unit_ != nullptr) std::fprintf(stderr, "%.1f %s/s  ", double(done_) / seconds, unit_);
       if (done_ == 0) {
         std::fprintf(stderr, "%.0f s \033[K", seconds);
@@ -116,12 +121,12 @@ class progress_bar {
     drawn_ = false;
   }
 
-  std::uint64_t total_;
   const char* unit_;
-  clock::time_point begin_ = clock::now();
 
   std::mutex mutex_;  // protects what follows
-  std::string work_;  // of a display of the time
+  std::uint64_t total_;
+  std::string work_;
+  clock::time_point begin_ = clock::now();
   std::condition_variable wake_;
   std::uint64_t done_ = 0;
   clock::time_point next_ = begin_ + std::chrono::seconds(1);

@@ -295,7 +295,7 @@ outcome call(const common::stored_graph& graph, std::int64_t source,
 }
 
 void run(common::graph_command_line o) {
-  common::progress_bar progress("reading the graph", o.quiet);
+  common::progress_bar progress(o.kind ? "generating the graph" : "reading the graph", o.quiet);
   common::graph_from_file file = read(o);
   const common::stored_graph graph(file.list);
   const nlohmann::ordered_json origin = origin_of(file, o);
@@ -307,11 +307,10 @@ void run(common::graph_command_line o) {
   results last;
   std::vector<outcome> runs;
   const auto sources = sources_of(graph, o);
+  progress.set_work("visiting the graph", sources.size() == 1 ? 0 : sources.size());
   for (const std::int64_t source : sources) {
-    progress.set_work(sources.size() == 1 ? "visiting the graph"
-                                          : "search " + std::to_string(runs.size() + 1) + " of " +
-                                                std::to_string(sources.size()));
     runs.push_back(call(graph, source, o, last));
+    progress.show(runs.size());
   }
   progress.clear();
   if (!o.output.empty()) {

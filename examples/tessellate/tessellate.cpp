@@ -125,20 +125,25 @@ double largest_coordinate(const std::vector<Shape>& shapes) {
 
 constexpr double relative_rounding = 1e-14;
 
-comparison compare(const common::bezier_shapes& shapes, const ramify::polylines& lines) {
+comparison compare(const common::bezier_shapes& shapes, const ramify::polylines& lines,
+                   common::progress_bar& progress) {
   comparison c;
+  progress.set_work("measuring the distance", shapes.size());
   c.rounding = relative_rounding * largest_coordinate(shapes.curves);
   for (std::size_t i = 0; i < shapes.curves.size(); ++i) {
     const auto line = lines.line(i);
     const std::size_t samples = std::clamp<std::size_t>(8 * line.size(), 64, 1 << 20);
     c.distance =
         std::max(c.distance, common::distance_of_curve(shapes.curves[i], line, int(samples)));
+    progress.show(i + 1);
   }
   return c;
 }
 
-comparison compare(const common::bezier_shapes& shapes, const ramify::triangle_mesh& mesh) {
+comparison compare(const common::bezier_shapes& shapes, const ramify::triangle_mesh& mesh,
+                   common::progress_bar& progress) {
   comparison c;
+  progress.set_work("measuring the distance", shapes.size());
   c.rounding = relative_rounding * largest_coordinate(shapes.patches);
   // Four samples along the side of an average triangle.
   const double triangles = double(mesh.triangles.size()) / double(shapes.patches.size());
@@ -146,7 +151,9 @@ comparison compare(const common::bezier_shapes& shapes, const ramify::triangle_m
   std::vector<ramify::bicubic_patch> surface;
   std::ranges::copy_if(shapes.patches, std::back_inserter(surface), common::has_area);
   c.without_area = shapes.patches.size() - surface.size();
-  c.distance = common::distance_of_surface(surface, mesh.vertices, mesh.triangles, int(samples));
+  std::uint64_t done = c.without_area;
+  c.distance = common::distance_of_surface(surface, mesh.vertices, mesh.triangles, int(samples),
+                                           [&] { progress.show(++done); });
   c.edges = common::count_edges(surface, mesh.vertices, mesh.triangles);
   return c;
 }
@@ -253,20 +260,19 @@ results tessellate(const common::bezier_shapes& shapes, const options& o,
   if (shapes.kind == shape_kind::curves) {
     r.lines = ramify::tessellate_curves(shapes.curves, o.tessellation, o.env);
     r.report = r.lines.report;
-    if (o.compare) progress.set_work("measuring the distance");
-    if (o.compare) r.compared = compare(shapes, r.lines);
+    if (o.compare) r.compared = compare(shapes, r.lines, progress);
   } else {
     r.mesh = ramify::tessellate_patches(shapes.patches, o.tessellation, o.env);
     r.report = r.mesh.report;
-    if (o.compare) progress.set_work("measuring the distance");
-    if (o.compare) r.compared = compare(shapes, r.mesh);
+    if (o.compare) r.compared = compare(shapes, r.mesh, progress);
   }
   return r;
 }
 
 void run(options o) {
   check(o);
-  common::progress_bar progress("reading the shapes", o.quiet);
+  common::progress_bar progress(o.input.empty() ? "generating shapes" : "reading the shapes",
+                                o.quiet);
   const common::bezier_shapes shapes = read(o);
   progress.set_work("tessellating");
   ramify::launch_trace trace;

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <ramify/tessellation/config.hpp>
 #include <set>
@@ -57,10 +58,10 @@ using ramify::mesh_triangle;
 
 /// Returns the largest distance of points of the surface from a mesh, over a grid of
 /// `samples` x `samples` points of each patch; infinity if there are patches but no triangles.
-[[nodiscard]] inline double distance_of_surface(std::span<const bicubic_patch> patches,
-                                                std::span<const surface_point> vertices,
-                                                std::span<const mesh_triangle> triangles,
-                                                int samples) {
+[[nodiscard]] inline double distance_of_surface(
+    std::span<const bicubic_patch> patches, std::span<const surface_point> vertices,
+    std::span<const mesh_triangle> triangles, int samples,
+    const std::function<void()>& patch_done = [] {}) {
   std::vector<point_box> boxes(triangles.size());
   for (std::size_t i = 0; i < boxes.size(); ++i) {
     for (const std::uint32_t v : triangles[i].vertices) boxes[i].extend_to(vertices[v]);
@@ -80,6 +81,7 @@ using ramify::mesh_triangle;
         largest = std::max(largest, nearest);
       }
     }
+    patch_done();
   }
   return largest;
 }

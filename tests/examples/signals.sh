@@ -144,10 +144,13 @@ if command -v script >/dev/null; then
   shows 'searching, [0-9]* s' "$bin/$long_search"
   shows 'numbering the nodes, [0-9]* s' "$bin/$long_numbering"
   shows 'sorting, [0-9]* s' "$bin/$long_sort"
-  shows 'search [0-9]* of [0-9]*, [0-9]* s' "$bin/graph --generate grid --side 100 --searches 100000 \
+  bar='\[[#.]*\] *[0-9]* %  [0-9]* s left'
+  shows "visiting the graph, $bar" "$bin/graph --generate grid --side 100 --searches 1000 \
     --backend cpu --threads 1"
   shows 'tessellating, [0-9]* s' "$bin/tessellate --generate curves --n 2M --flatness 1e-6 --backend cpu \
     --threads 1"
+  shows "measuring the distance, $bar" "$bin/tessellate --generate curves --n 1M --flatness 1 --compare \
+    --backend cpu --threads 1"
   shows 'steps/s' "$bin/nbody" --plummer 20k --method direct --backend cpu --threads 1
   quiet="$bin/$long_search --quiet"
   script -qec "timeout -s KILL 2.5 $quiet" /dev/null </dev/null >terminal || true
