@@ -19,7 +19,14 @@
 ///           the CUDA backend host memory is copied to the device and back. Outputs must not
 ///           overlap the input or one another.
 /// Stream    A call is ordered after earlier work in environment::stream, by default the legacy
-///           default stream. It returns after the outputs are written.
+///           default stream.
+/// Waits     A call returns after the outputs are written, except functions whose names end in
+///           _async: work that enters the stream after such a call sees the outputs, and get() of
+///           the run waits. On the CUDA backend their arrays must be in device, managed or pinned
+///           memory, and exist until get() has returned. The CPU executor completes them before
+///           they return.
+/// Capture   A graph can capture the _async functions. Arrays and run must exist as long as the
+///           graph may be launched. If no memory is handed in, the run has memory of its own.
 /// Errors    std::invalid_argument for a bad argument or a faulty graph, naming the field or the
 ///           smallest index; unavailable for a backend or a route that this machine or this build
 ///           cannot run; then no output is written. cuda_error, device_launch_error: after these
@@ -31,6 +38,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <ramify/graph/config.hpp>
+#include <ramify/runtime/async_run.hpp>
 #include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/error.hpp>
 #include <ramify/version.hpp>
@@ -65,6 +73,19 @@ inline bfs_report breadth_first_search(const graph_view& graph, std::int64_t sou
                                        const bfs_spans& results, const environment& env = {}) {
   return breadth_first_search(graph, source, results, bfs_options{}, env);
 }
+/// Starts breadth_first_search(), and does not wait. \throws as breadth_first_search(); get()
+/// throws for a faulty graph
+async_run<bfs_report> breadth_first_search_async(const graph_view& graph, std::int64_t source,
+                                                 const bfs_spans& results,
+                                                 const bfs_options& options,
+                                                 const environment& env = {});
+/// Overload with the default options.
+inline async_run<bfs_report> breadth_first_search_async(const graph_view& graph,
+                                                        std::int64_t source,
+                                                        const bfs_spans& results,
+                                                        const environment& env = {}) {
+  return breadth_first_search_async(graph, source, results, bfs_options{}, env);
+}
 
 /// Searches breadth-first from several sources at once; the searches share the reads of edges. It
 /// ignores graph.in_offsets and graph.in_sources.
@@ -94,6 +115,11 @@ template <edge_length T>
 sssp_report paths_of_type(const graph_view& graph, std::span<const T> weights, std::int64_t source,
                           const basic_sssp_spans<T>& results, const sssp_options& options,
                           const environment& env);
+/// Starts to compute shortest paths; compiled for each type of lengths.
+template <edge_length T>
+async_run<sssp_report> start_paths_of_type(const graph_view& graph, std::span<const T> weights,
+                                           std::int64_t source, const basic_sssp_spans<T>& results,
+                                           const sssp_options& options, const environment& env);
 
 }  // namespace ramify::detail::graph::inline RAMIFY_ABI
 
@@ -121,6 +147,25 @@ sssp_report shortest_paths(const graph_view& graph, const Weights& weights, std:
                            const environment& env = {}) {
   return shortest_paths(graph, weights, source, results, sssp_options{}, env);
 }
+/// Starts shortest_paths(), and does not wait. \throws as shortest_paths(); get() throws for a
+/// faulty graph and for a bad length
+template <edge_lengths Weights = std::span<const float>>
+async_run<sssp_report> shortest_paths_async(const graph_view& graph, const Weights& weights,
+                                            std::int64_t source,
+                                            const basic_sssp_spans<length_in<Weights>>& results,
+                                            const sssp_options& options,
+                                            const environment& env = {}) {
+  using T = length_in<Weights>;
+  return detail::graph::start_paths_of_type<T>(graph, weights, source, results, options, env);
+}
+/// Overload with the default options.
+template <edge_lengths Weights = std::span<const float>>
+async_run<sssp_report> shortest_paths_async(const graph_view& graph, const Weights& weights,
+                                            std::int64_t source,
+                                            const basic_sssp_spans<length_in<Weights>>& results,
+                                            const environment& env = {}) {
+  return shortest_paths_async(graph, weights, source, results, sssp_options{}, env);
+}
 
 /// Computes the connected components. The direction of edges is ignored.
 /// \param components  n elements: the smallest vertex of the component of each vertex. If it is
@@ -135,6 +180,18 @@ inline components_report connected_components(const graph_view& graph,
                                               const environment& env = {}) {
   return connected_components(graph, components, graph_options{}, env);
 }
+/// Starts connected_components(), and does not wait. \throws as connected_components(); get()
+/// throws for a faulty graph
+async_run<components_report> connected_components_async(const graph_view& graph,
+                                                        std::span<std::int32_t> components,
+                                                        const graph_options& options,
+                                                        const environment& env = {});
+/// Overload with the default options.
+inline async_run<components_report> connected_components_async(const graph_view& graph,
+                                                               std::span<std::int32_t> components,
+                                                               const environment& env = {}) {
+  return connected_components_async(graph, components, graph_options{}, env);
+}
 
 /// Computes the PageRank of all vertices. It ignores graph.in_offsets and graph.in_sources.
 /// \param ranks  n elements, whose sum is about 1. If it is empty, only the report is computed
@@ -146,6 +203,15 @@ pagerank_report pagerank(const graph_view& graph, std::span<double> ranks,
 inline pagerank_report pagerank(const graph_view& graph, std::span<double> ranks,
                                 const environment& env = {}) {
   return pagerank(graph, ranks, pagerank_options{}, env);
+}
+/// Starts pagerank(), and does not wait. \throws as pagerank(); get() throws for a faulty graph
+async_run<pagerank_report> pagerank_async(const graph_view& graph, std::span<double> ranks,
+                                          const pagerank_options& options,
+                                          const environment& env = {});
+/// Overload with the default options.
+inline async_run<pagerank_report> pagerank_async(const graph_view& graph, std::span<double> ranks,
+                                                 const environment& env = {}) {
+  return pagerank_async(graph, ranks, pagerank_options{}, env);
 }
 
 }  // namespace ramify::inline RAMIFY_ABI

@@ -14,8 +14,13 @@
 ///
 /// Dwell      the number of iterations z <- z^2 + c until |z| is more than 2, at most
 ///            max_iterations, which stands for the set. For a Julia set, 2 or |c|, the larger one.
-/// Stream     A call is ordered after earlier work in the environment's stream, and returns when
-///            the image is complete.
+/// Stream     A call is ordered after earlier work in the environment's stream.
+/// Waits      mandelbrot() returns when the image is complete. mandelbrot_async() does not wait:
+///            work that enters the stream after it sees the image, and get() waits. On the
+///            CUDA backend its arrays must be in device, managed or pinned memory, and exist until
+///            get() has returned. The CPU executor completes it before it returns.
+/// Capture    A graph can capture mandelbrot_async(). Arrays and run must exist as long as the
+///            graph may be launched. If no memory is handed in, the run has memory of its own.
 /// Errors     std::invalid_argument for a bad argument, and unavailable for a backend or a route
 ///            that this machine or build cannot run, both before anything is changed; cuda_error,
 ///            device_launch_error.
@@ -32,6 +37,7 @@
 #include <cstdint>
 #include <optional>
 #include <ostream>
+#include <ramify/runtime/async_run.hpp>
 #include <ramify/runtime/detail/arguments.hpp>
 #include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/error.hpp>
@@ -200,6 +206,26 @@ inline mandelbrot_report mandelbrot(const mandelbrot_view& view, std::span<std::
 inline mandelbrot_report mandelbrot(const mandelbrot_view& view, std::span<std::uint32_t> dwells,
                                     const environment& env = {}) {
   return mandelbrot(view, dwells, mandelbrot_options{}, env);
+}
+
+/// Starts mandelbrot(), and does not wait. \throws std::invalid_argument, unavailable, cuda_error
+async_run<mandelbrot_report> mandelbrot_async(const mandelbrot_view& view,
+                                              std::span<std::uint32_t> dwells,
+                                              std::span<pixel_origin> origins,
+                                              const mandelbrot_options& options,
+                                              const environment& env = {});
+/// Overload without origins.
+inline async_run<mandelbrot_report> mandelbrot_async(const mandelbrot_view& view,
+                                                     std::span<std::uint32_t> dwells,
+                                                     const mandelbrot_options& options,
+                                                     const environment& env = {}) {
+  return mandelbrot_async(view, dwells, std::span<pixel_origin>{}, options, env);
+}
+/// Overload with the default options.
+inline async_run<mandelbrot_report> mandelbrot_async(const mandelbrot_view& view,
+                                                     std::span<std::uint32_t> dwells,
+                                                     const environment& env = {}) {
+  return mandelbrot_async(view, dwells, mandelbrot_options{}, env);
 }
 
 }  // namespace ramify::inline RAMIFY_ABI

@@ -22,7 +22,12 @@
 ///           spans may be in any of these kinds of memory.
 /// Stream    of the environment: each call is ordered after earlier work in it. A simulation uses
 ///           that of its constructor, which must outlive it.
-/// Waits     every call waits until its work is complete.
+/// Waits     every call waits until its work is complete, except gravity_async(): work that enters
+///           the stream after it sees the results, and get() of the run waits. On the CUDA backend
+///           its arrays must be in device, managed or pinned memory, and exist until get() has
+///           returned. The CPU executor completes it before it returns.
+/// Capture   A graph can capture gravity_async(). Arrays and run must exist as long as the graph
+///           may be launched. If no memory is handed in, the run has memory of its own.
 /// Errors    std::invalid_argument for a bad argument, naming the field, or the first body with a
 ///           coordinate or a mass that is NaN, infinite or too large; unavailable for a backend or
 ///           a route that this machine or this build cannot run. Both before anything is written.
@@ -39,6 +44,7 @@
 #include <ramify/nbody/config.hpp>
 #include <ramify/nbody/conserved.hpp>
 #include <ramify/nbody/field.hpp>
+#include <ramify/runtime/async_run.hpp>
 #include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/error.hpp>
 #include <ramify/version.hpp>
@@ -66,6 +72,20 @@ template <nbody_real Real>
 nbody_report gravity(std::span<const std::array<Real, 3>> positions, std::span<const Real> masses,
                      std::span<std::array<Real, 3>> accelerations, std::span<Real> potentials = {},
                      const environment& env = {});
+
+/// Starts gravity(), and does not wait. \throws as gravity(); get() throws for an invalid body
+template <nbody_real Real>
+async_run<nbody_report> gravity_async(std::span<const std::array<Real, 3>> positions,
+                                      std::span<const Real> masses,
+                                      std::span<std::array<Real, 3>> accelerations,
+                                      std::span<Real> potentials, const nbody_options& options,
+                                      const environment& env = {});
+/// Overload with the default options.
+template <nbody_real Real>
+async_run<nbody_report> gravity_async(std::span<const std::array<Real, 3>> positions,
+                                      std::span<const Real> masses,
+                                      std::span<std::array<Real, 3>> accelerations,
+                                      std::span<Real> potentials = {}, const environment& env = {});
 
 /// Finds the pairs of bodies whose distance is less than the sum of their radii, each once. Writes
 /// the first pairs.size() of them to `pairs`; the result has the number of all pairs.

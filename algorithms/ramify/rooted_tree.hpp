@@ -20,7 +20,14 @@
 ///           the CUDA backend host memory is copied to the device and back. Outputs must not
 ///           overlap the input or one another.
 /// Stream    A call is ordered after earlier work in environment::stream, by default the legacy
-///           default stream. It returns after the outputs are written.
+///           default stream.
+/// Waits     A call returns after the outputs are written, except functions whose names end in
+///           _async: work that enters the stream after such a call sees the outputs, and get() of
+///           the run waits. On the CUDA backend their arrays must be in device, managed or pinned
+///           memory, and exist until get() has returned. The CPU executor completes them before
+///           they return.
+/// Capture   A graph can capture the _async functions. Arrays and run must exist as long as the
+///           graph may be launched. If no memory is handed in, the run has memory of its own.
 /// Errors    std::invalid_argument for a bad argument or a faulty forest, naming the smallest node
 ///           or index; unavailable for a backend or a route that this machine or this build cannot
 ///           run; then no output is written. cuda_error, device_launch_error: after these the
@@ -33,6 +40,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <ramify/rooted_tree/config.hpp>
+#include <ramify/runtime/async_run.hpp>
 #include <ramify/runtime/environment.hpp>
 #include <ramify/runtime/error.hpp>
 #include <ramify/version.hpp>
@@ -70,6 +78,18 @@ inline rooted_tree_report rooted_tree(const tree_shape& shape, const tree_number
                                       const environment& env = {}) {
   return rooted_tree(shape, numbers, rooted_tree_options{}, env);
 }
+/// Starts rooted_tree(), and does not wait. \throws as rooted_tree(); get() throws for a faulty
+/// forest
+async_run<rooted_tree_report> rooted_tree_async(const tree_shape& shape,
+                                                const tree_number_spans& numbers,
+                                                const rooted_tree_options& options,
+                                                const environment& env = {});
+/// Overload with the default options.
+inline async_run<rooted_tree_report> rooted_tree_async(const tree_shape& shape,
+                                                       const tree_number_spans& numbers,
+                                                       const environment& env = {}) {
+  return rooted_tree_async(shape, numbers, rooted_tree_options{}, env);
+}
 
 /// Computes the fold of each subtree: folds[v] combines the values of v and of all its descendants.
 ///
@@ -86,6 +106,19 @@ template <tree_facade_value T>
 rooted_tree_report leaffix(const tree_shape& shape, std::span<const T> values, std::span<T> folds,
                            tree_operator combine, const environment& env = {}) {
   return leaffix<T>(shape, values, folds, combine, rooted_tree_options{}, env);
+}
+/// Starts leaffix(), and does not wait. \throws as leaffix(); get() throws for a faulty forest
+template <tree_facade_value T>
+async_run<rooted_tree_report> leaffix_async(const tree_shape& shape, std::span<const T> values,
+                                            std::span<T> folds, tree_operator combine,
+                                            const rooted_tree_options& options,
+                                            const environment& env = {});
+/// Overload with the default options.
+template <tree_facade_value T>
+async_run<rooted_tree_report> leaffix_async(const tree_shape& shape, std::span<const T> values,
+                                            std::span<T> folds, tree_operator combine,
+                                            const environment& env = {}) {
+  return leaffix_async<T>(shape, values, folds, combine, rooted_tree_options{}, env);
 }
 
 /// Computes the fold of each path from a root: folds[v] combines the values of v and of all its
@@ -104,6 +137,19 @@ template <tree_facade_value T>
 rooted_tree_report rootfix(const tree_shape& shape, std::span<const T> values, std::span<T> folds,
                            tree_operator combine, const environment& env = {}) {
   return rootfix<T>(shape, values, folds, combine, rooted_tree_options{}, env);
+}
+/// Starts rootfix(), and does not wait. \throws as rootfix(); get() throws for a faulty forest
+template <tree_facade_value T>
+async_run<rooted_tree_report> rootfix_async(const tree_shape& shape, std::span<const T> values,
+                                            std::span<T> folds, tree_operator combine,
+                                            const rooted_tree_options& options,
+                                            const environment& env = {});
+/// Overload with the default options.
+template <tree_facade_value T>
+async_run<rooted_tree_report> rootfix_async(const tree_shape& shape, std::span<const T> values,
+                                            std::span<T> folds, tree_operator combine,
+                                            const environment& env = {}) {
+  return rootfix_async<T>(shape, values, folds, combine, rooted_tree_options{}, env);
 }
 
 }  // namespace ramify::inline RAMIFY_ABI

@@ -123,6 +123,9 @@ class spatial_backend {
                                                std::uint32_t min_points,
                                                const spatial_query_options& options,
                                                const environment& env) const = 0;
+  virtual async_run<spatial_cluster_report> find_clusters_async(
+      Real radius, std::span<std::uint32_t> labels, std::uint32_t min_points,
+      const spatial_query_options& options, const environment& env) const = 0;
   virtual std::vector<spatial_index_node<Real, dim>> nodes() const = 0;
   virtual run_times refit(std::span<const point> positions, const environment& env) = 0;
 
@@ -286,6 +289,21 @@ class spatial_index {
                                        std::uint32_t min_points = 1,
                                        const environment& env = {}) const {
     return find_clusters(radius, labels, min_points, spatial_query_options{}, env);
+  }
+  /// Starts find_clusters(), and does not wait. \throws as find_clusters()
+  async_run<spatial_cluster_report> find_clusters_async(Real radius,
+                                                        std::span<std::uint32_t> labels,
+                                                        std::uint32_t min_points,
+                                                        const spatial_query_options& options,
+                                                        const environment& env = {}) const {
+    return backend_->find_clusters_async(radius, labels, min_points, options, env);
+  }
+  /// Overload with the default options.
+  async_run<spatial_cluster_report> find_clusters_async(Real radius,
+                                                        std::span<std::uint32_t> labels,
+                                                        std::uint32_t min_points = 1,
+                                                        const environment& env = {}) const {
+    return find_clusters_async(radius, labels, min_points, spatial_query_options{}, env);
   }
 
   /// Moves all points: the nodes keep their points, and get the boxes of the new positions. Queries

@@ -62,6 +62,10 @@ def test_all_families_accept_strict_arrays():
             bodies.positions,
             bodies.potentials,
             ramify.mandelbrot(out=to(numpy.zeros((20, 30), "uint32")), max_iterations=9).dwells,
+            graph.connected_components_async().result,
+            *ramify.rooted_tree_async(to(parents)).result,
+            *ramify.gravity_async(to(points), to(numbers)).result,
+            ramify.mandelbrot_async(to(numpy.zeros((20, 30), "uint32")), max_iterations=9).result,
             *ramify.tessellate_curves(to(rng.random((1, 4, 2)) * 0 + 1))[:2],
             *ramify.tessellate_patches(to(rng.random((1, 4, 4, 3)) * 0 + 1))[:2],
         ]
@@ -605,6 +609,78 @@ def test_started_queries_follow_the_current_stream(library):
         assert library.is_busy()
         found = library.on_host(run.result.indices)
     numpy.testing.assert_array_equal(found, expected.indices)
+
+
+def test_other_families_do_not_wait(library):
+    rng = numpy.random.default_rng(13)
+    n = 20_000
+    parents = numpy.array([-1, *(v // 2 for v in range(n - 1))], "int32")
+    targets = rng.integers(0, n, 3 * n, dtype="int32")
+    offsets = numpy.arange(0, 3 * n + 1, 3)
+    values, points = rng.integers(-9, 9, n), rng.random((n, 3), dtype="float32")
+    late = [targets, parents, values, points]  # what the slow kernel writes
+
+    def results(graph, tree, parents, values, points, masses, out, started):
+        calls = [
+            (graph.breadth_first_search, graph.breadth_first_search_async, (0,)),
+            (graph.connected_components, graph.connected_components_async, ()),
+            (graph.pagerank, graph.pagerank_async, ()),
+            (ramify.rooted_tree, ramify.rooted_tree_async, (parents,)),
+            (ramify.leaffix, ramify.leaffix_async, (parents, values)),
+            (ramify.gravity, ramify.gravity_async, (points, masses)),
+            (tree.clusters, tree.clusters_async, (0.05, 3)),
+        ]
+        found = [
+            start(*arguments).result if started else wait(*arguments)
+            for wait, start, arguments in calls
+        ]
+        found.append(
+            ramify.mandelbrot_async(out).result if started else ramify.mandelbrot(out=out).dwells
+        )
+        rows = [each if isinstance(each, tuple) else (each,) for each in found]
+        return [rows[0][0], *(row[0] for row in rows[1:])]  # levels, labels, ranks, levels, ...
+
+    masses, out = numpy.ones(n, "float32"), numpy.zeros((120, 160), "uint32")
+    expected = results(
+        ramify.Graph(offsets, targets), ramify.SpatialTree(points), *late[1:], masses, out, False
+    )
+    on_gpu = [library.on_gpu(array) for array in (*late, masses, out, offsets)]
+    tree = ramify.SpatialTree(on_gpu[3])
+    warm = results(ramify.Graph(on_gpu[6], on_gpu[0]), tree, *on_gpu[1:6], False)
+    library.synchronize()
+    for attempt in range(4):
+        with library.stream():
+            copies = [array + 0 for array in on_gpu[:4]]
+            for copy in copies:
+                copy[...] = 0
+            library.fill_slowly(copies[0], on_gpu[0])
+            for copy, array in zip(copies[1:], on_gpu[1:]):
+                copy[...] = array
+            graph = ramify.Graph(on_gpu[6], copies[0])
+            found = results(graph, tree, *copies[1:], *on_gpu[4:6], True)
+            assert attempt == 0 or library.is_busy()  # first calls may wait
+            seen = [library.on_host(array) for array in found]
+        for i in (0, 1, 3, 4, 6):  # integers
+            numpy.testing.assert_array_equal(seen[i], expected[i])
+        numpy.testing.assert_allclose(seen[2], expected[2], rtol=1e-6)
+        numpy.testing.assert_allclose(seen[5], library.on_host(warm[5]), rtol=1e-3, atol=1e-3)
+        numpy.testing.assert_array_equal(seen[7], library.on_host(warm[7]))
+
+
+def test_graphs_capture_other_families(library):
+    n = 5000
+    parents = library.on_gpu(numpy.array([-1, *(v // 2 for v in range(n - 1))], "int32"))
+    values = library.on_gpu(numpy.zeros(n, "int64"))
+    ramify.leaffix(parents, values)  # measures launches
+    run, launch = library.capture(lambda: ramify.leaffix_async(parents, values))
+    for seed in range(2):
+        given = numpy.random.default_rng(seed).integers(-9, 9, n)
+        values[...] = library.on_gpu(given)
+        library.synchronize()
+        launch()
+        expected = ramify.leaffix(library.on_host(parents), given)
+        numpy.testing.assert_array_equal(library.on_host(run.result), expected)
+        assert run.get().backend == "cuda"
 
 
 def test_bodies_and_images_on_a_gpu(library):

@@ -16,6 +16,9 @@
 #include <random>
 
 namespace stream_order {
+
+using tests::any_run_of;
+
 namespace {
 
 constexpr unsigned n = 4'000;
@@ -50,7 +53,11 @@ void add_sorts(std::vector<family_call>& all) {
                  [](const family_call& c, const environment& env) {
                    quicksort(c.inputs[0].as<word>(), sort_order::ascending, env);
                  },
-                 expects(numbers_from(7))});
+                 expects(numbers_from(7)),
+                 [](const family_call& c, const environment& env) {
+                   return any_run_of(
+                       quicksort_async(c.inputs[0].as<word>(), sort_order::ascending, env));
+                 }});
   const auto keys = shuffled(7);
   all.push_back(
       {"quicksort_pairs",
@@ -98,7 +105,12 @@ void add_trees(std::vector<family_call>& all) {
                    rooted_tree(tree_shape::of_parents(c.inputs[0].as<const std::int32_t>()),
                                {.levels = c.results[0].as<std::int32_t>()}, env);
                  },
-                 expects(words_of(heap_levels()))});
+                 expects(words_of(heap_levels())),
+                 [](const family_call& c, const environment& env) {
+                   return any_run_of(rooted_tree_async(
+                       tree_shape::of_parents(c.inputs[0].as<const std::int32_t>()),
+                       {.levels = c.results[0].as<std::int32_t>()}, env));
+                 }});
   std::vector<std::int64_t> sizes(n, 1);
   for (unsigned v = n - 1; v > 0; --v) sizes[(v - 1) / 2] += sizes[v];
   all.push_back({"leaffix",
@@ -110,7 +122,32 @@ void add_trees(std::vector<family_call>& all) {
                            c.inputs[0].as<const std::int64_t>(), c.results[0].as<std::int64_t>(),
                            tree_operator::sum, env);
                  },
-                 expects(words_of(sizes))});
+                 expects(words_of(sizes)),
+                 [](const family_call& c, const environment& env) {
+                   return any_run_of(
+                       leaffix_async(tree_shape::of_parents(c.inputs[1].as<const std::int32_t>()),
+                                     c.inputs[0].as<const std::int64_t>(),
+                                     c.results[0].as<std::int64_t>(), tree_operator::sum, env));
+                 }});
+  // Values increase along each path, so the maximum on the path to a node is its own value.
+  std::vector<double> depths(n);
+  for (unsigned v = 0; v < n; ++v) depths[v] = heap_levels()[v];
+  all.push_back(
+      {"rootfix",
+       list(late_array(std::vector<double>(n, 100), depths), late_array(parents, parents)),
+       list(result<double>(n)),
+       [](const family_call& c, const environment& env) {
+         rootfix(tree_shape::of_parents(c.inputs[1].as<const std::int32_t>()),
+                 c.inputs[0].as<const double>(), c.results[0].as<double>(), tree_operator::maximum,
+                 env);
+       },
+       expects(words_of(depths)),
+       [](const family_call& c, const environment& env) {
+         return any_run_of(
+             rootfix_async(tree_shape::of_parents(c.inputs[1].as<const std::int32_t>()),
+                           c.inputs[0].as<const double>(), c.results[0].as<double>(),
+                           tree_operator::maximum, env));
+       }});
 }
 
 /// The heap as a directed graph with n - 1 edges. Before the slow kernel all edges end at vertex 0.
@@ -128,6 +165,28 @@ graph_view graph_in(const family_call& c) {
                               c.inputs[1].as<const std::int32_t>());
 }
 
+/// The vertices of a ring have the same rank. Before the slow kernel all edges end at vertex 0.
+void add_ring(std::vector<family_call>& all) {
+  std::vector<std::int64_t> offsets(n + 1);
+  std::iota(offsets.begin(), offsets.end(), 0);
+  std::vector<std::int32_t> targets(n);
+  for (unsigned v = 0; v < n; ++v) targets[v] = std::int32_t((v + 1) % n);
+  all.push_back(
+      {"pagerank",
+       list(late_array(offsets, offsets), late_array(std::vector<std::int32_t>(n, 0), targets)),
+       list(result<double>(n)),
+       [](const family_call& c, const environment& env) {
+         pagerank(graph_in(c), c.results[0].as<double>(), env);
+       },
+       [](const auto& seen) {
+         return std::ranges::all_of(numbers_of<double>(seen[0]),
+                                    [](double rank) { return std::fabs(rank * n - 1) < 1e-5; });
+       },
+       [](const family_call& c, const environment& env) {
+         return any_run_of(pagerank_async(graph_in(c), c.results[0].as<double>(), env));
+       }});
+}
+
 void add_graphs(std::vector<family_call>& all) {
   const heap_graph heap;
   all.push_back({"breadth_first_search",
@@ -138,7 +197,11 @@ void add_graphs(std::vector<family_call>& all) {
                    breadth_first_search(graph_in(c), 0, {.levels = c.results[0].as<std::int32_t>()},
                                         env);
                  },
-                 expects(words_of(heap_levels()))});
+                 expects(words_of(heap_levels())),
+                 [](const family_call& c, const environment& env) {
+                   return any_run_of(breadth_first_search_async(
+                       graph_in(c), 0, {.levels = c.results[0].as<std::int32_t>()}, env));
+                 }});
   std::vector<float> distances;
   for (const std::int32_t level : heap_levels()) distances.push_back(2.0f * float(level));
   all.push_back(
@@ -150,7 +213,26 @@ void add_graphs(std::vector<family_call>& all) {
          shortest_paths(graph_in(c), c.inputs[2].as<const float>(), 0,
                         {.distances = c.results[0].as<float>()}, env);
        },
-       expects(words_of(distances))});
+       expects(words_of(distances)),
+       [](const family_call& c, const environment& env) {
+         return any_run_of(shortest_paths_async(graph_in(c), c.inputs[2].as<const float>(), 0,
+                                                {.distances = c.results[0].as<float>()}, env));
+       }});
+  // Before the slow kernel each vertex has edges to itself only.
+  std::vector<std::int32_t> loops(n - 1);
+  for (unsigned e = 0; e < n - 1; ++e) loops[e] = std::int32_t(e / 2);
+  all.push_back({"connected_components",
+                 list(late_array(heap.offsets, heap.offsets), late_array(loops, heap.targets)),
+                 list(result<std::int32_t>(n)),
+                 [](const family_call& c, const environment& env) {
+                   connected_components(graph_in(c), c.results[0].as<std::int32_t>(), env);
+                 },
+                 expects(std::vector<word>(n, 0)),
+                 [](const family_call& c, const environment& env) {
+                   return any_run_of(connected_components_async(
+                       graph_in(c), c.results[0].as<std::int32_t>(), env));
+                 }});
+  add_ring(all);
 }
 
 using place = std::array<float, 3>;
@@ -207,6 +289,11 @@ void add_bodies(std::vector<family_call>& all) {
                    // The multipole expansions have an error.
                    const auto is_near = [](double a, double b) { return std::fabs(a - b) < 0.01; };
                    return is_near(forces[0][0], expected[0]) && is_near(forces[1][0], expected[1]);
+                 },
+                 [](const family_call& c, const environment& env) {
+                   return any_run_of(gravity_async<float>(c.inputs[0].as<const place>(),
+                                                          c.inputs[1].as<const float>(),
+                                                          c.results[0].as<place>(), {}, env));
                  }});
 }
 
@@ -222,6 +309,9 @@ void add_images(std::vector<family_call>& all) {
                    const auto& dwells = seen[0];
                    const auto inside = std::ranges::count(dwells, word{1'000});
                    return dwells[0] < 3 && std::ranges::max(dwells) == 1'000 && inside > 200;
+                 },
+                 [view](const family_call& c, const environment& env) {
+                   return any_run_of(mandelbrot_async(view, c.results[0].as<word>(), env));
                  }});
 }
 

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "any_run.cuh"
 #include "device_vectors.cuh"
 
 namespace stream_order {
@@ -70,6 +71,8 @@ struct family_call {
   std::function<void(const family_call&, const environment&)> call;
   /// Returns whether the words of the results, or of the inputs of a sort, are right.
   std::function<bool(const std::vector<std::vector<word>>&)> is_right;
+  /// Starts the call, by a function whose name ends in _async; null: there is none.
+  std::function<tests::any_run(const family_call&, const environment&)> start{};
 
   [[nodiscard]] const std::vector<late_array>& outputs() const {
     return results.empty() ? inputs : results;

@@ -10,13 +10,16 @@
 #include <boost/test/unit_test.hpp>
 #include <numeric>
 #include <ramify/quicksort.hpp>
+#include <ramify/runtime/captured_graph.cuh>
 #include <ramify/runtime/grid_trace.cuh>
 #include <ramify/runtime/launch.cuh>
 #include <ramify/runtime/stream.cuh>
+#include <stdexcept>
 #include <vector>
 
 #include "effort.hpp"
 #include "ordered_calls.cuh"
+#include "printing.hpp"
 
 namespace stream_order {
 namespace {
@@ -146,6 +149,55 @@ BOOST_AUTO_TEST_CASE(calls_are_ordered_in_their_stream) {
     }
   }
 }
+
+// Work that enters the stream after a call that does not wait sees its results, before get().
+BOOST_AUTO_TEST_CASE(started_calls_are_ordered_in_their_stream) {
+  const host_stream stream;
+  for (const family_call& c : calls_with_device_memory()) {
+    if (!c.start) continue;
+    for (const route taken : {route::flat, route::device}) {
+      BOOST_TEST_CONTEXT(c.name << ", " << to_string(taken)) {
+        const environment env = in_stream(stream.get(), taken);
+        reset(c);
+        c.call(c, env);  // measures launches
+        reset(c);
+        launch_slow_kernel(c, stream.get(), slow);
+        const tests::any_run run = c.start(c, env);
+        BOOST_TEST(is_right_in(c, stream.get()));
+        const run_report report = run();
+        BOOST_TEST(report.ran_on == tests::backend_under_test());
+        BOOST_TEST(report.backend_reason.starts_with("requested"));
+        BOOST_CHECK_THROW((void)run(), std::logic_error);
+      }
+    }
+  }
+}
+
+#if RAMIFY_ON_CUDA
+// The runs have memory of their own. Each launch of the graph processes what the arrays then have.
+BOOST_AUTO_TEST_CASE(a_graph_captures_started_calls) {
+  const host_stream stream;
+  for (const family_call& c : calls_with_device_memory()) {
+    if (!c.start) continue;
+    for (const route taken : {route::flat, route::device}) {
+      BOOST_TEST_CONTEXT(c.name << ", " << to_string(taken)) {
+        const environment env = in_stream(stream.get(), taken);
+        reset(c);
+        c.call(c, env);  // measures launches
+        tests::any_run run;
+        const captured_graph graph(stream.get(), [&] { run = c.start(c, env); });
+        for (int launches = 0; launches < 2; ++launches) {
+          reset(c);
+          launch_slow_kernel(c, stream.get(), 0);
+          graph.launch(stream.get());
+          BOOST_TEST(is_right_in(c, stream.get()));
+          BOOST_TEST(run().taken == taken);
+        }
+      }
+    }
+  }
+}
+#endif
 
 // What a missing order leads to: the call runs before the slow kernel.
 BOOST_AUTO_TEST_CASE(a_call_before_the_slow_kernel_has_a_wrong_result) {

@@ -3,6 +3,7 @@
 #include <ramify/graph/arguments.hpp>
 
 #include "facade/backend_choice.hpp"
+#include "facade/started_call.hpp"
 #include "graph/on_backend.hpp"
 
 namespace ramify::inline RAMIFY_ABI {
@@ -14,17 +15,56 @@ T* data_of(std::span<T> output, const graph_view& graph, const char* name) {
   return detail::required_count{"graph", graph.vertices(), "vertices"}.data_of(output, name);
 }
 
+// The arrays of each call after its checks. They throw std::invalid_argument.
+
+bfs_arrays checked(const graph_view& graph, std::int64_t source, const bfs_spans& results,
+                   const bfs_options& options, const environment& env) {
+  validate(env);
+  const bfs_arrays arrays{data_of(results.levels, graph, "levels"),
+                          data_of(results.parents, graph, "parents")};
+  static_cast<void>(detail::graph::check_arguments(graph, source, arrays, options));
+  return arrays;
+}
+
+template <class T>
+basic_sssp_arrays<T> checked(const graph_view& graph, std::span<const T> weights,
+                             std::int64_t source, const basic_sssp_spans<T>& results,
+                             const sssp_options& options, const environment& env) {
+  validate(env);
+  const basic_sssp_arrays<T> arrays{data_of(results.distances, graph, "distances"),
+                                    data_of(results.parents, graph, "parents")};
+  static_cast<void>(detail::graph::check_arguments(graph, weights, source, arrays, options));
+  return arrays;
+}
+
+template <class T, class Options>
+T* checked(const graph_view& graph, std::span<T> output, const char* name, const Options& options,
+           const environment& env) {
+  validate(env);
+  T* const to = data_of(output, graph, name);
+  static_cast<void>(detail::graph::check_arguments(graph, to, name, options));
+  return to;
+}
+
 }  // namespace
 
 bfs_report breadth_first_search(const graph_view& graph, std::int64_t source,
                                 const bfs_spans& results, const bfs_options& options,
                                 const environment& env) {
-  validate(env);
-  const bfs_arrays arrays{data_of(results.levels, graph, "levels"),
-                          data_of(results.parents, graph, "parents")};
-  static_cast<void>(detail::graph::check_arguments(graph, source, arrays, options));
+  const bfs_arrays arrays = checked(graph, source, results, options, env);
   return detail::facade::on_backend(env, [&](auto where) {
     return detail::facade::breadth_first_search_on<where>(graph, source, arrays, options, env);
+  });
+}
+
+async_run<bfs_report> breadth_first_search_async(const graph_view& graph, std::int64_t source,
+                                                 const bfs_spans& results,
+                                                 const bfs_options& options,
+                                                 const environment& env) {
+  const bfs_arrays arrays = checked(graph, source, results, options, env);
+  return detail::facade::start_on_backend("breadth_first_search", env, [&](auto where) {
+    return detail::facade::start_breadth_first_search_on<where>(graph, source, arrays, options,
+                                                                env);
   });
 }
 
@@ -51,20 +91,30 @@ template <edge_length T>
 sssp_report paths_of_type(const graph_view& graph, std::span<const T> weights, std::int64_t source,
                           const basic_sssp_spans<T>& results, const sssp_options& options,
                           const environment& env) {
-  validate(env);
-  const basic_sssp_arrays<T> arrays{data_of(results.distances, graph, "distances"),
-                                    data_of(results.parents, graph, "parents")};
-  static_cast<void>(check_arguments(graph, weights, source, arrays, options));
+  const basic_sssp_arrays<T> arrays = checked(graph, weights, source, results, options, env);
   return facade::on_backend(env, [&](auto where) {
     return facade::shortest_paths_on<where, T>(graph, weights, source, arrays, options, env);
   });
 }
 
+template <edge_length T>
+async_run<sssp_report> start_paths_of_type(const graph_view& graph, std::span<const T> weights,
+                                           std::int64_t source, const basic_sssp_spans<T>& results,
+                                           const sssp_options& options, const environment& env) {
+  const basic_sssp_arrays<T> arrays = checked(graph, weights, source, results, options, env);
+  return facade::start_on_backend("shortest_paths", env, [&](auto where) {
+    return facade::start_shortest_paths_on<where, T>(graph, weights, source, arrays, options, env);
+  });
+}
+
 // The types of lengths that on_backend.cuh is compiled for.
-#define RAMIFY_INSTANTIATE(T)                                                             \
-  template sssp_report paths_of_type(const graph_view&, std::span<const T>, std::int64_t, \
-                                     const basic_sssp_spans<T>&, const sssp_options&,     \
-                                     const environment&);
+#define RAMIFY_INSTANTIATE(T)                                                                   \
+  template sssp_report paths_of_type(const graph_view&, std::span<const T>, std::int64_t,       \
+                                     const basic_sssp_spans<T>&, const sssp_options&,           \
+                                     const environment&);                                       \
+  template async_run<sssp_report> start_paths_of_type(const graph_view&, std::span<const T>,    \
+                                                      std::int64_t, const basic_sssp_spans<T>&, \
+                                                      const sssp_options&, const environment&);
 RAMIFY_INSTANTIATE(float)
 RAMIFY_INSTANTIATE(double)
 RAMIFY_INSTANTIATE(std::uint64_t)
@@ -76,21 +126,35 @@ namespace ramify::inline RAMIFY_ABI {
 
 components_report connected_components(const graph_view& graph, std::span<std::int32_t> components,
                                        const graph_options& options, const environment& env) {
-  validate(env);
-  std::int32_t* const to = data_of(components, graph, "components");
-  static_cast<void>(detail::graph::check_arguments(graph, to, "components", options));
+  std::int32_t* const to = checked(graph, components, "components", options, env);
   return detail::facade::on_backend(env, [&](auto where) {
     return detail::facade::connected_components_on<where>(graph, to, options, env);
   });
 }
 
+async_run<components_report> connected_components_async(const graph_view& graph,
+                                                        std::span<std::int32_t> components,
+                                                        const graph_options& options,
+                                                        const environment& env) {
+  std::int32_t* const to = checked(graph, components, "components", options, env);
+  return detail::facade::start_on_backend("connected_components", env, [&](auto where) {
+    return detail::facade::start_connected_components_on<where>(graph, to, options, env);
+  });
+}
+
 pagerank_report pagerank(const graph_view& graph, std::span<double> ranks,
                          const pagerank_options& options, const environment& env) {
-  validate(env);
-  double* const to = data_of(ranks, graph, "ranks");
-  static_cast<void>(detail::graph::check_arguments(graph, to, "ranks", options));
+  double* const to = checked(graph, ranks, "ranks", options, env);
   return detail::facade::on_backend(
       env, [&](auto where) { return detail::facade::pagerank_on<where>(graph, to, options, env); });
+}
+
+async_run<pagerank_report> pagerank_async(const graph_view& graph, std::span<double> ranks,
+                                          const pagerank_options& options, const environment& env) {
+  double* const to = checked(graph, ranks, "ranks", options, env);
+  return detail::facade::start_on_backend("pagerank", env, [&](auto where) {
+    return detail::facade::start_pagerank_on<where>(graph, to, options, env);
+  });
 }
 
 }  // namespace ramify::inline RAMIFY_ABI

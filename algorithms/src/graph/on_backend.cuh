@@ -9,6 +9,7 @@
 #include <span>
 
 #include "facade/device_arrays.cuh"
+#include "facade/start_call.cuh"
 #include "graph/on_backend.hpp"
 
 namespace ramify::detail::graph::inline RAMIFY_BUILD {
@@ -68,6 +69,19 @@ bfs_report breadth_first_search_on<this_build>(const graph_view& graph, std::int
 }
 
 template <>
+started_call<bfs_report> start_breadth_first_search_on<this_build>(const graph_view& graph,
+                                                                   std::int64_t source,
+                                                                   const bfs_arrays& results,
+                                                                   const bfs_options& options,
+                                                                   const environment& env) {
+  return start_call<bfs_report>(
+      env, [&] { return bfs_scratch_bytes(graph, options); },
+      [&](const environment& here) {
+        return ramify::breadth_first_search_async(graph, source, results, options, here);
+      });
+}
+
+template <>
 searches_report breadth_first_searches_on<this_build>(const graph_view& graph,
                                                       std::span<const std::int64_t> sources,
                                                       std::span<std::int32_t> levels,
@@ -100,11 +114,28 @@ sssp_report shortest_paths_on(const graph_view& graph, std::span<const T> weight
   return call.finish(report, distances, parents);
 }
 
+template <build where, edge_length T>
+started_call<sssp_report> start_shortest_paths_on(const graph_view& graph,
+                                                  std::span<const T> weights, std::int64_t source,
+                                                  const basic_sssp_arrays<T>& results,
+                                                  const sssp_options& options,
+                                                  const environment& env) {
+  static_assert(where == this_build);
+  return start_call<sssp_report>(
+      env, [&] { return sssp_scratch_bytes<T>(graph, options); },
+      [&](const environment& here) {
+        return ramify::shortest_paths_async(graph, weights, source, results, options, here);
+      });
+}
+
 // The types of lengths, on this backend.
 #define RAMIFY_INSTANTIATE(T)                                                                   \
   template sssp_report shortest_paths_on<this_build>(const graph_view&, std::span<const T>,     \
                                                      std::int64_t, const basic_sssp_arrays<T>&, \
-                                                     const sssp_options&, const environment&);
+                                                     const sssp_options&, const environment&);  \
+  template started_call<sssp_report> start_shortest_paths_on<this_build>(                       \
+      const graph_view&, std::span<const T>, std::int64_t, const basic_sssp_arrays<T>&,         \
+      const sssp_options&, const environment&);
 RAMIFY_INSTANTIATE(float)
 RAMIFY_INSTANTIATE(double)
 RAMIFY_INSTANTIATE(std::uint64_t)
@@ -123,6 +154,17 @@ components_report connected_components_on<this_build>(const graph_view& graph,
 }
 
 template <>
+started_call<components_report> start_connected_components_on<this_build>(
+    const graph_view& graph, std::int32_t* components, const graph_options& options,
+    const environment& env) {
+  return start_call<components_report>(
+      env, [&] { return components_scratch_bytes(graph, options); },
+      [&](const environment& here) {
+        return ramify::connected_components_async(graph, components, options, here);
+      });
+}
+
+template <>
 pagerank_report pagerank_on<this_build>(const graph_view& graph, double* ranks,
                                         const pagerank_options& options, const environment& env) {
   facade_call call(env);
@@ -130,6 +172,15 @@ pagerank_report pagerank_on<this_build>(const graph_view& graph, double* ranks,
   const on_device result(ranks, graph.vertices(), call, "ranks", graph.edges_on_device);
   const auto report = ramify::pagerank(device_graph.get(), result.data(), options, env);
   return call.finish(report, result);
+}
+
+template <>
+started_call<pagerank_report> start_pagerank_on<this_build>(const graph_view& graph, double* ranks,
+                                                            const pagerank_options& options,
+                                                            const environment& env) {
+  return start_call<pagerank_report>(
+      env, [&] { return pagerank_scratch_bytes(graph, options); },
+      [&](const environment& here) { return ramify::pagerank_async(graph, ranks, options, here); });
 }
 
 }  // namespace ramify::detail::facade::inline RAMIFY_ABI

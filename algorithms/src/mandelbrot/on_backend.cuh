@@ -8,6 +8,7 @@
 #include <ramify/version.hpp>
 
 #include "facade/device_arrays.cuh"
+#include "facade/start_call.cuh"
 #include "mandelbrot/on_backend.hpp"
 
 namespace ramify::detail::facade::inline RAMIFY_ABI {
@@ -24,6 +25,20 @@ mandelbrot_report mandelbrot_on<this_build>(const mandelbrot_view& view,
   const mandelbrot_report report =
       ramify::mandelbrot(view, device_dwells.data(), device_origins.data(), options, env);
   return call.finish(report, device_dwells, device_origins);
+}
+
+template <>
+started_call<mandelbrot_report> start_mandelbrot_on<this_build>(const mandelbrot_view& view,
+                                                                std::span<std::uint32_t> dwells,
+                                                                std::span<pixel_origin> origins,
+                                                                const mandelbrot_options& options,
+                                                                const environment& env) {
+  pixel_origin* const to_origins = origins.empty() ? nullptr : origins.data();
+  return start_call<mandelbrot_report>(
+      env, [&] { return mandelbrot_scratch_bytes(view, options); },
+      [&](const environment& here) {
+        return ramify::mandelbrot_async(view, dwells.data(), to_origins, options, here);
+      });
 }
 
 }  // namespace ramify::detail::facade::inline RAMIFY_ABI

@@ -8,6 +8,7 @@
 #include <ramify/version.hpp>
 
 #include "facade/kernel_build.hpp"
+#include "facade/started_call.hpp"
 
 namespace ramify::detail::facade::inline RAMIFY_ABI {
 
@@ -17,5 +18,13 @@ template <build where>
 mandelbrot_report mandelbrot_on(const mandelbrot_view& view, std::span<std::uint32_t> dwells,
                                 std::span<pixel_origin> origins, const mandelbrot_options& options,
                                 const environment& env);
+
+/// Starts the call of mandelbrot_on(). The arrays must be in memory that kernels can access.
+template <build where>
+started_call<mandelbrot_report> start_mandelbrot_on(const mandelbrot_view& view,
+                                                    std::span<std::uint32_t> dwells,
+                                                    std::span<pixel_origin> origins,
+                                                    const mandelbrot_options& options,
+                                                    const environment& env);
 
 }  // namespace ramify::detail::facade::inline RAMIFY_ABI

@@ -4,14 +4,20 @@
 #include <ramify/runtime/detail/arguments.hpp>
 
 #include "facade/backend_choice.hpp"
+#include "facade/started_call.hpp"
 #include "nbody/on_backend.hpp"
 
 namespace ramify::inline RAMIFY_ABI {
 
-template <nbody_real Real>
-nbody_report gravity(std::span<const std::array<Real, 3>> positions, std::span<const Real> masses,
-                     std::span<std::array<Real, 3>> accelerations, std::span<Real> potentials,
-                     const nbody_options& options, const environment& env) {
+namespace {
+
+/// Checks the arguments of gravity(), and returns its arrays. \throws std::invalid_argument
+template <class Real>
+detail::facade::gravity_arrays<Real> checked(std::span<const std::array<Real, 3>> positions,
+                                             std::span<const Real> masses,
+                                             std::span<std::array<Real, 3>> accelerations,
+                                             std::span<Real> potentials,
+                                             const nbody_options& options, const environment& env) {
   validate(options);
   validate(env);
   const std::size_t n = positions.size();
@@ -25,9 +31,39 @@ nbody_report gravity(std::span<const std::array<Real, 3>> positions, std::span<c
                                                     bodies.data_of(potentials, "potentials"),
                                                     n};
   detail::nbody::check_overlap(arrays, "gravity");
+  return arrays;
+}
+
+}  // namespace
+
+template <nbody_real Real>
+nbody_report gravity(std::span<const std::array<Real, 3>> positions, std::span<const Real> masses,
+                     std::span<std::array<Real, 3>> accelerations, std::span<Real> potentials,
+                     const nbody_options& options, const environment& env) {
+  const auto arrays = checked(positions, masses, accelerations, potentials, options, env);
   return detail::facade::on_backend(env, [&](auto where) {
     return detail::facade::gravity_on<where, Real>(arrays, options, env);
   });
+}
+
+template <nbody_real Real>
+async_run<nbody_report> gravity_async(std::span<const std::array<Real, 3>> positions,
+                                      std::span<const Real> masses,
+                                      std::span<std::array<Real, 3>> accelerations,
+                                      std::span<Real> potentials, const nbody_options& options,
+                                      const environment& env) {
+  const auto arrays = checked(positions, masses, accelerations, potentials, options, env);
+  return detail::facade::start_on_backend("gravity", env, [&](auto where) {
+    return detail::facade::start_gravity_on<where, Real>(arrays, options, env);
+  });
+}
+
+template <nbody_real Real>
+async_run<nbody_report> gravity_async(std::span<const std::array<Real, 3>> positions,
+                                      std::span<const Real> masses,
+                                      std::span<std::array<Real, 3>> accelerations,
+                                      std::span<Real> potentials, const environment& env) {
+  return gravity_async(positions, masses, accelerations, potentials, nbody_options{}, env);
 }
 
 template <nbody_real Real>
@@ -91,16 +127,22 @@ void nbody_simulation<Real>::download(std::span<vector> positions, std::span<vec
 }
 
 // The types that on_backend.cuh is compiled for.
-#define RAMIFY_INSTANTIATE(Real)                                                             \
-  template nbody_report gravity(std::span<const std::array<Real, 3>>, std::span<const Real>, \
-                                std::span<std::array<Real, 3>>, std::span<Real>,             \
-                                const nbody_options&, const environment&);                   \
-  template nbody_report gravity(std::span<const std::array<Real, 3>>, std::span<const Real>, \
-                                std::span<std::array<Real, 3>>, std::span<Real>,             \
-                                const environment&);                                         \
-  template nbody_collisions find_collisions(std::span<const std::array<Real, 3>>,            \
-                                            std::span<const Real>, std::span<body_pair>,     \
-                                            const environment&);                             \
+#define RAMIFY_INSTANTIATE(Real)                                                                   \
+  template nbody_report gravity(std::span<const std::array<Real, 3>>, std::span<const Real>,       \
+                                std::span<std::array<Real, 3>>, std::span<Real>,                   \
+                                const nbody_options&, const environment&);                         \
+  template nbody_report gravity(std::span<const std::array<Real, 3>>, std::span<const Real>,       \
+                                std::span<std::array<Real, 3>>, std::span<Real>,                   \
+                                const environment&);                                               \
+  template async_run<nbody_report> gravity_async(                                                  \
+      std::span<const std::array<Real, 3>>, std::span<const Real>, std::span<std::array<Real, 3>>, \
+      std::span<Real>, const nbody_options&, const environment&);                                  \
+  template async_run<nbody_report> gravity_async(                                                  \
+      std::span<const std::array<Real, 3>>, std::span<const Real>, std::span<std::array<Real, 3>>, \
+      std::span<Real>, const environment&);                                                        \
+  template nbody_collisions find_collisions(std::span<const std::array<Real, 3>>,                  \
+                                            std::span<const Real>, std::span<body_pair>,           \
+                                            const environment&);                                   \
   template class nbody_simulation<Real>;
 RAMIFY_INSTANTIATE(float)
 RAMIFY_INSTANTIATE(double)

@@ -9,6 +9,7 @@
 #include <ramify/version.hpp>
 
 #include "facade/device_arrays.cuh"
+#include "facade/start_call.cuh"
 #include "nbody/on_backend.hpp"
 #include "spatial_tree/as_points.cuh"
 
@@ -99,6 +100,21 @@ nbody_report gravity_on(const gravity_arrays<Real>& arrays, const nbody_options&
 }
 
 template <build where, class Real>
+started_call<nbody_report> start_gravity_on(const gravity_arrays<Real>& arrays,
+                                            const nbody_options& options, const environment& env) {
+  static_assert(where == this_build);
+  const std::size_t n = arrays.n;
+  const auto points = [n](auto* vectors) { return nbody::as_points(std::span(vectors, n)).data(); };
+  const nbody::device_arrays<Real> bodies{points(arrays.positions),     arrays.masses,     n,
+                                          points(arrays.accelerations), arrays.potentials, n};
+  return start_call<nbody_report>(
+      env, [&] { return nbody::gravity_bytes<Real>(n, options); },
+      [&](const environment& here) {
+        return nbody::start_gravity<Real>("gravity", bodies, 0, options, here);
+      });
+}
+
+template <build where, class Real>
 nbody_collisions find_collisions_on(std::span<const std::array<Real, 3>> positions,
                                     std::span<const Real> radii, std::span<body_pair> pairs,
                                     const environment& env) {
@@ -134,6 +150,9 @@ std::unique_ptr<nbody_on_backend<Real>> make_nbody_on(
   namespace ramify::detail::facade::inline RAMIFY_ABI {                                           \
   template nbody_report gravity_on<this_build>(const gravity_arrays<Real>&, const nbody_options&, \
                                                const environment&);                               \
+  template started_call<nbody_report> start_gravity_on<this_build>(const gravity_arrays<Real>&,   \
+                                                                   const nbody_options&,          \
+                                                                   const environment&);           \
   template nbody_collisions find_collisions_on<this_build>(std::span<const std::array<Real, 3>>,  \
                                                            std::span<const Real>,                 \
                                                            std::span<body_pair>,                  \

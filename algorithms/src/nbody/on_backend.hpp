@@ -11,6 +11,7 @@
 #include <ramify/version.hpp>
 
 #include "facade/kernel_build.hpp"
+#include "facade/started_call.hpp"
 
 namespace ramify::detail::facade::inline RAMIFY_ABI {
 
@@ -22,6 +23,11 @@ using gravity_arrays = nbody::body_arrays<Real, std::array<Real, 3>>;
 template <build where, class Real>
 nbody_report gravity_on(const gravity_arrays<Real>& arrays, const nbody_options& options,
                         const environment& env);
+
+/// Implements gravity_async() on the backend `where`.
+template <build where, class Real>
+started_call<nbody_report> start_gravity_on(const gravity_arrays<Real>& arrays,
+                                            const nbody_options& options, const environment& env);
 
 /// Implements find_collisions() on the backend `where`.
 template <build where, class Real>

@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "facade/device_arrays.cuh"
+#include "facade/start_call.cuh"
 #include "rooted_tree/on_backend.hpp"
 
 namespace ramify::detail::rooted_tree::inline RAMIFY_BUILD {
@@ -67,9 +68,29 @@ rooted_tree_report rooted_tree_on(const tree_shape& shape, const tree_number_arr
   return call.finish(report, levels, sizes, preorder, postorder, leaffix, rootfix);
 }
 
+template <build where, class T>
+started_call<rooted_tree_report> start_rooted_tree_on(const tree_shape& shape,
+                                                      const tree_number_arrays& numbers,
+                                                      const tree_folds<T, tree_operator>& folds,
+                                                      const rooted_tree_options& options,
+                                                      const environment& env) {
+  static_assert(where == this_build);
+  const auto with_operator =
+      make_tree_folds(folds.values, detail::rooted_tree::runtime_operator<T>{folds.combine},
+                      folds.leaffix, folds.rootfix);
+  return start_call<rooted_tree_report>(
+      env, [&] { return rooted_tree_scratch_bytes(shape, numbers, with_operator); },
+      [&](const environment& here) {
+        return ramify::rooted_tree_async(shape, numbers, with_operator, options, here);
+      });
+}
+
 // The value types of the facade, on this backend.
 #define RAMIFY_INSTANTIATE(T)                                                            \
   template rooted_tree_report rooted_tree_on<this_build, T>(                             \
+      const tree_shape&, const tree_number_arrays&, const tree_folds<T, tree_operator>&, \
+      const rooted_tree_options&, const environment&);                                   \
+  template started_call<rooted_tree_report> start_rooted_tree_on<this_build, T>(         \
       const tree_shape&, const tree_number_arrays&, const tree_folds<T, tree_operator>&, \
       const rooted_tree_options&, const environment&);
 RAMIFY_INSTANTIATE(double)

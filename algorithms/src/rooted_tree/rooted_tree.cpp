@@ -4,6 +4,7 @@
 #include <ramify/runtime/detail/arguments.hpp>
 
 #include "facade/backend_choice.hpp"
+#include "facade/started_call.hpp"
 #include "rooted_tree/on_backend.hpp"
 
 namespace ramify::inline RAMIFY_ABI {
@@ -25,6 +26,26 @@ rooted_tree_report run(const tree_shape& shape, const tree_number_arrays& number
   });
 }
 
+template <class T>
+async_run<rooted_tree_report> start(const tree_shape& shape, const tree_number_arrays& numbers,
+                                    const tree_folds<T, tree_operator>& folds,
+                                    const rooted_tree_options& options, const environment& env) {
+  validate(env);
+  detail::rooted_tree::check_arrays(shape, numbers, folds, options);
+  return detail::facade::start_on_backend("rooted_tree", env, [&](auto where) {
+    return detail::facade::start_rooted_tree_on<where, T>(shape, numbers, folds, options, env);
+  });
+}
+
+/// Returns the arrays of the numbers. \throws std::invalid_argument
+tree_number_arrays arrays_of(const tree_shape& shape, const tree_number_spans& numbers) {
+  const detail::required_count nodes = nodes_of(shape);
+  return {nodes.data_of(numbers.levels, "levels"),
+          nodes.data_of(numbers.subtree_sizes, "subtree_sizes"),
+          nodes.data_of(numbers.preorder, "preorder"),
+          nodes.data_of(numbers.postorder, "postorder")};
+}
+
 /// Checks what all folds have in common. \throws std::invalid_argument
 template <class T>
 void check_fold(const tree_shape& shape, std::span<const T> values, std::span<T> folds,
@@ -38,13 +59,14 @@ void check_fold(const tree_shape& shape, std::span<const T> values, std::span<T>
 
 rooted_tree_report rooted_tree(const tree_shape& shape, const tree_number_spans& numbers,
                                const rooted_tree_options& options, const environment& env) {
-  const detail::required_count nodes = nodes_of(shape);
-  return run<double>(
-      shape,
-      {nodes.data_of(numbers.levels, "levels"),
-       nodes.data_of(numbers.subtree_sizes, "subtree_sizes"),
-       nodes.data_of(numbers.preorder, "preorder"), nodes.data_of(numbers.postorder, "postorder")},
-      {}, options, env);
+  return run<double>(shape, arrays_of(shape, numbers), {}, options, env);
+}
+
+async_run<rooted_tree_report> rooted_tree_async(const tree_shape& shape,
+                                                const tree_number_spans& numbers,
+                                                const rooted_tree_options& options,
+                                                const environment& env) {
+  return start<double>(shape, arrays_of(shape, numbers), {}, options, env);
 }
 
 template <tree_facade_value T>
@@ -63,8 +85,32 @@ rooted_tree_report rootfix(const tree_shape& shape, std::span<const T> values, s
   return run<T>(shape, {}, {values.data(), combine, nullptr, folds.data()}, options, env);
 }
 
+template <tree_facade_value T>
+async_run<rooted_tree_report> leaffix_async(const tree_shape& shape, std::span<const T> values,
+                                            std::span<T> folds, tree_operator combine,
+                                            const rooted_tree_options& options,
+                                            const environment& env) {
+  check_fold(shape, values, folds, combine);
+  return start<T>(shape, {}, {values.data(), combine, folds.data(), nullptr}, options, env);
+}
+
+template <tree_facade_value T>
+async_run<rooted_tree_report> rootfix_async(const tree_shape& shape, std::span<const T> values,
+                                            std::span<T> folds, tree_operator combine,
+                                            const rooted_tree_options& options,
+                                            const environment& env) {
+  check_fold(shape, values, folds, combine);
+  return start<T>(shape, {}, {values.data(), combine, nullptr, folds.data()}, options, env);
+}
+
 // The value types that on_backend.cuh is compiled for.
 #define RAMIFY_INSTANTIATE(T)                                                                 \
+  template async_run<rooted_tree_report> leaffix_async<T>(                                    \
+      const tree_shape&, std::span<const T>, std::span<T>, tree_operator,                     \
+      const rooted_tree_options&, const environment&);                                        \
+  template async_run<rooted_tree_report> rootfix_async<T>(                                    \
+      const tree_shape&, std::span<const T>, std::span<T>, tree_operator,                     \
+      const rooted_tree_options&, const environment&);                                        \
   template rooted_tree_report leaffix<T>(const tree_shape&, std::span<const T>, std::span<T>, \
                                          tree_operator, const rooted_tree_options&,           \
                                          const environment&);                                 \

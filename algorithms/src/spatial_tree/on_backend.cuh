@@ -124,10 +124,11 @@ class spatial_here : public facade::spatial_backend<Real, dim> {
                                            const spatial_query_options& options,
                                            const environment& env) const override {
     check_size("counts", counts.size(), queries.size(), 1);
-    return started("radius_count", queries.size(), options, env, [&](const environment& here) {
-      return ramify::radius_count_async(tree_.view(), as_points(queries).data(), queries.size(),
-                                        radius, counts.data(), options, here);
-    });
+    return started<run_report>(
+        "radius_count", query_bytes(queries.size(), options), env, [&](const environment& here) {
+          return ramify::radius_count_async(tree_.view(), as_points(queries).data(), queries.size(),
+                                            radius, counts.data(), options, here);
+        });
   }
 
   async_run<run_report> nearest_async(std::span<const host_point> queries, std::size_t k,
@@ -135,10 +136,11 @@ class spatial_here : public facade::spatial_backend<Real, dim> {
                                       const spatial_query_options& options,
                                       const environment& env) const override {
     check_rows(queries.size(), k, ids, distances2);
-    return started("nearest", queries.size(), options, env, [&](const environment& here) {
-      return ramify::nearest_async(tree_.view(), as_points(queries).data(), queries.size(), k,
-                                   ids.data(), distances2.data(), options, here);
-    });
+    return started<run_report>(
+        "nearest", query_bytes(queries.size(), options), env, [&](const environment& here) {
+          return ramify::nearest_async(tree_.view(), as_points(queries).data(), queries.size(), k,
+                                       ids.data(), distances2.data(), options, here);
+        });
   }
 
   async_run<run_report> all_nearest_neighbors_async(std::size_t k, bool exclude_self,
@@ -147,10 +149,11 @@ class spatial_here : public facade::spatial_backend<Real, dim> {
                                                     const spatial_query_options& options,
                                                     const environment& env) const override {
     check_rows(this->report.points, k, ids, distances2);
-    return started("all_nearest_neighbors", 0, options, env, [&](const environment& here) {
-      return ramify::all_nearest_neighbors_async(tree_.view(), k, exclude_self, ids.data(),
-                                                 distances2.data(), options, here);
-    });
+    return started<run_report>(
+        "all_nearest_neighbors", query_bytes(0, options), env, [&](const environment& here) {
+          return ramify::all_nearest_neighbors_async(tree_.view(), k, exclude_self, ids.data(),
+                                                     distances2.data(), options, here);
+        });
   }
 
   spatial_cluster_report find_clusters(Real radius, std::span<std::uint32_t> labels,
@@ -163,6 +166,21 @@ class spatial_here : public facade::spatial_backend<Real, dim> {
     return finished(
         call, ramify::find_clusters(tree_.view(), radius, result.data(), min_points, options, env),
         result);
+  }
+
+  async_run<spatial_cluster_report> find_clusters_async(Real radius,
+                                                        std::span<std::uint32_t> labels,
+                                                        std::uint32_t min_points,
+                                                        const spatial_query_options& options,
+                                                        const environment& env) const override {
+    const std::size_t n = this->report.points;
+    check_size("labels", labels.size(), n, 1);
+    return started<spatial_cluster_report>(
+        "find_clusters", [n] { return find_clusters_scratch_bytes(n); }, env,
+        [&](const environment& here) {
+          return ramify::find_clusters_async(tree_.view(), radius, labels.data(), min_points,
+                                             options, here);
+        });
   }
 
   std::vector<spatial_index_node<Real, dim>> nodes() const override {
@@ -205,16 +223,17 @@ class spatial_here : public facade::spatial_backend<Real, dim> {
     check_size("distances2", distances2.size(), n, k);
   }
 
-  /// Starts a call with n queries: start(environment).
-  template <class Start>
-  async_run<run_report> started(const char* name, std::size_t n,
-                                const spatial_query_options& options, const environment& env,
-                                const Start& start) const {
-    return std::make_unique<facade::facade_run<run_report>>(
-        name,
-        start_call<run_report>(
-            env, [&] { return spatial_query_scratch_bytes<Real, dim>(n, options); }, start),
-        this->report.backend_reason);
+  /// Returns a function that returns the scratch memory of n queries, in bytes.
+  static auto query_bytes(std::size_t n, const spatial_query_options& options) {
+    return [n, options] { return spatial_query_scratch_bytes<Real, dim>(n, options); };
+  }
+
+  /// Starts a call: start(environment), whose scratch memory has scratch_bytes() bytes.
+  template <class Report, class ScratchBytes, class Start>
+  async_run<Report> started(const char* name, const ScratchBytes& scratch_bytes,
+                            const environment& env, const Start& start) const {
+    return std::make_unique<facade::facade_run<Report>>(
+        name, start_call<Report>(env, scratch_bytes, start), this->report.backend_reason);
   }
 
   /// Runs `query`, which writes a row of k neighbors for each of n queries, and copies the rows.

@@ -29,9 +29,10 @@ from .bodies import (
     NBodySimulation,
     find_collisions,
     gravity,
+    gravity_async,
 )
 from .graphs import Graph, Paths, Search
-from .images import Image, mandelbrot
+from .images import Image, mandelbrot, mandelbrot_async
 from .integrals import GenzIntegrand, Integral, quadrature
 from .meshes import AmrSimulation, Snapshot
 from .searches import (
@@ -61,7 +62,15 @@ from .sorting import (
 )
 from .spatial import Lists, Neighbors, SpatialTree
 from .surfaces import Mesh, Polylines, tessellate_curves, tessellate_patches, utah_teapot
-from .trees import TreeNumbers, leaffix, rooted_tree, rootfix
+from .trees import (
+    TreeNumbers,
+    leaffix,
+    leaffix_async,
+    rooted_tree,
+    rooted_tree_async,
+    rootfix,
+    rootfix_async,
+)
 
 __all__ = [
     "AmrError",
@@ -104,13 +113,18 @@ __all__ = [
     "flow_shop",
     "gpu_architectures",
     "gravity",
+    "gravity_async",
     "knapsack",
     "leaffix",
+    "leaffix_async",
     "mandelbrot",
+    "mandelbrot_async",
     "published_trees",
     "quadrature",
     "rooted_tree",
+    "rooted_tree_async",
     "rootfix",
+    "rootfix_async",
     "segmented_sort",
     "segmented_sort_async",
     "sort",

@@ -11,6 +11,7 @@ from ._arguments import integer, real, reals, text
 from ._arrays import Arrays, check, contiguous, dtype_of
 from ._environment import Environment
 from ._report import Report
+from ._run import AsyncRun
 
 _REALS = ("float32", "float64")
 
@@ -98,11 +99,24 @@ def gravity(
     Raises TypeError for another type, ValueError for another shape, or that names a field of the
     options, or the first body with a number that is not finite or too large.
     """
-    arrays, positions, masses = _bodies(env, positions=positions, masses=masses)
-    n, dtype = positions.shape[0], dtype_of(positions)
-    results = arrays.empty((n, 3), dtype), arrays.empty((n,), dtype)
-    report = _ramify.gravity(positions, masses, *results, _made(options), arrays.env)
-    return Gravity(*results, Report(report))
+    results, arguments = _gravity(positions, masses, options, env)
+    return Gravity(*results, Report(_ramify.gravity(*arguments)))
+
+
+def gravity_async(
+    positions: Any,
+    masses: Any,
+    options: NBodyOptions = NBodyOptions(),
+    *,
+    env: Environment | None = None,
+) -> AsyncRun:
+    """Start gravity(), without waiting for the GPU.
+
+    ``result`` of the run is the pair of accelerations and potentials. Raises the errors of gravity(),
+    except that get() raises the ValueError that names a body.
+    """
+    results, arguments = _gravity(positions, masses, options, env)
+    return AsyncRun(_ramify.gravity_async(*arguments), results, arguments)
 
 
 def find_collisions(positions: Any, radii: Any, *, env: Environment | None = None) -> Any:
@@ -211,6 +225,16 @@ class NBodySimulation:
         self._arrays.wait_for_current_stream()
         self._bodies.download(*results)
         return results[which]
+
+
+def _gravity(
+    positions: Any, masses: Any, options: NBodyOptions, env: Environment | None
+) -> tuple[tuple[Any, Any], tuple[Any, ...]]:
+    """Return the results of gravity(), without values, and the arguments of the function."""
+    arrays, positions, masses = _bodies(env, positions=positions, masses=masses)
+    n, dtype = positions.shape[0], dtype_of(positions)
+    results = arrays.empty((n, 3), dtype), arrays.empty((n,), dtype)
+    return results, (positions, masses, *results, _made(options), arrays.env)
 
 
 def _bodies(env: Environment | None, **given: Any) -> tuple[Any, ...]:

@@ -9,6 +9,7 @@ from . import _ramify
 from ._arguments import flag, integer, real
 from ._arrays import Arrays, check, contiguous, dtype_of
 from ._environment import Environment
+from ._run import AsyncRun
 
 
 class Search(NamedTuple):
@@ -61,13 +62,20 @@ class Graph:
         It takes O(n + m) time. Raises TypeError if source is no integer, ValueError if it is no
         vertex.
         """
-        source = integer("source", source, -(2**63), 2**63 - 1)
-        arrays = self._arrays.at(env)
-        found = Search(arrays.empty((self._n,), "int32"), arrays.empty((self._n,), "int32"))
-        _ramify.breadth_first_search(
-            *self._contiguous(arrays), self._symmetric, source, *found, arrays.env
-        )
+        found, arguments = self._search(source, env)
+        _ramify.breadth_first_search(*arguments)
         return found
+
+    def breadth_first_search_async(
+        self, source: int, *, env: Environment | None = None
+    ) -> AsyncRun:
+        """Start breadth_first_search(), without waiting for the GPU.
+
+        ``result`` of the run is the Search. Raises the errors of breadth_first_search(); get() raises
+        those of a faulty graph.
+        """
+        found, arguments = self._search(source, env)
+        return AsyncRun(_ramify.breadth_first_search_async(*arguments), found, arguments)
 
     def shortest_paths(
         self, lengths: Any, source: int, *, delta: float = 0, env: Environment | None = None
@@ -81,32 +89,37 @@ class Graph:
         Raises TypeError for other types of arguments, ValueError for a negative length or one that
         is not finite, for another number of lengths, and if source is no vertex.
         """
-        arrays = Arrays(env, offsets=self._edges[0], lengths=lengths)
-        check("lengths", lengths, ("float32", "float64", "uint64"))
-        source = integer("source", source, -(2**63), 2**63 - 1)
-        delta = real("delta", delta)
-        found = Paths(
-            arrays.empty((self._n,), dtype_of(lengths)), arrays.empty((self._n,), "int32")
-        )
-        _ramify.shortest_paths(
-            *self._contiguous(arrays),
-            contiguous(arrays, lengths),
-            source,
-            delta,
-            *found,
-            arrays.env,
-        )
+        found, arguments = self._paths(lengths, source, delta, env)
+        _ramify.shortest_paths(*arguments)
         return found
+
+    def shortest_paths_async(
+        self, lengths: Any, source: int, *, delta: float = 0, env: Environment | None = None
+    ) -> AsyncRun:
+        """Start shortest_paths(), without waiting for the GPU. ``result`` of the run is the Paths.
+
+        Raises the errors of shortest_paths(); get() raises those of a bad length and of a faulty
+        graph.
+        """
+        found, arguments = self._paths(lengths, source, delta, env)
+        return AsyncRun(_ramify.shortest_paths_async(*arguments), found, arguments)
 
     def connected_components(self, *, env: Environment | None = None) -> Any:
         """Return the smallest vertex of the component of each vertex: int32.
 
         The direction of edges is ignored. It takes about O(n + m) time.
         """
-        arrays = self._arrays.at(env)
-        labels = arrays.empty((self._n,), "int32")
-        _ramify.connected_components(*self._contiguous(arrays), self._symmetric, labels, arrays.env)
+        labels, arguments = self._components(env)
+        _ramify.connected_components(*arguments)
         return labels
+
+    def connected_components_async(self, *, env: Environment | None = None) -> AsyncRun:
+        """Start connected_components(), without waiting for the GPU.
+
+        ``result`` of the run is the array of labels; get() raises the errors of a faulty graph.
+        """
+        labels, arguments = self._components(env)
+        return AsyncRun(_ramify.connected_components_async(*arguments), labels, arguments)
 
     def pagerank(
         self,
@@ -125,6 +138,56 @@ class Graph:
 
         Raises TypeError for other types of arguments, ValueError that names a field out of range.
         """
+        ranks, arguments = self._ranks(damping, tolerance, max_iterations, env)
+        _ramify.pagerank(*arguments)
+        return ranks
+
+    def pagerank_async(
+        self,
+        *,
+        damping: float = 0.85,
+        tolerance: float = 1e-6,
+        max_iterations: int = 100,
+        env: Environment | None = None,
+    ) -> AsyncRun:
+        """Start pagerank(), without waiting for the GPU. ``result`` of the run is the array of ranks.
+
+        Raises the errors of pagerank(); get() raises those of a faulty graph.
+        """
+        ranks, arguments = self._ranks(damping, tolerance, max_iterations, env)
+        return AsyncRun(_ramify.pagerank_async(*arguments), ranks, arguments)
+
+    def _search(self, source: int, env: Environment | None) -> tuple[Search, tuple[Any, ...]]:
+        """Return the result of a search, without values, and the arguments of the function."""
+        source = integer("source", source, -(2**63), 2**63 - 1)
+        arrays = self._arrays.at(env)
+        found = Search(arrays.empty((self._n,), "int32"), arrays.empty((self._n,), "int32"))
+        return found, (*self._contiguous(arrays), self._symmetric, source, *found, arrays.env)
+
+    def _paths(
+        self, lengths: Any, source: int, delta: float, env: Environment | None
+    ) -> tuple[Paths, tuple[Any, ...]]:
+        """As _search(), for shortest paths."""
+        arrays = Arrays(env, offsets=self._edges[0], lengths=lengths)
+        check("lengths", lengths, ("float32", "float64", "uint64"))
+        source = integer("source", source, -(2**63), 2**63 - 1)
+        delta = real("delta", delta)
+        found = Paths(
+            arrays.empty((self._n,), dtype_of(lengths)), arrays.empty((self._n,), "int32")
+        )
+        inputs = (*self._contiguous(arrays), contiguous(arrays, lengths))
+        return found, (*inputs, source, delta, *found, arrays.env)
+
+    def _components(self, env: Environment | None) -> tuple[Any, tuple[Any, ...]]:
+        """As _search(), for connected components."""
+        arrays = self._arrays.at(env)
+        labels = arrays.empty((self._n,), "int32")
+        return labels, (*self._contiguous(arrays), self._symmetric, labels, arrays.env)
+
+    def _ranks(
+        self, damping: float, tolerance: float, max_iterations: int, env: Environment | None
+    ) -> tuple[Any, tuple[Any, ...]]:
+        """As _search(), for PageRank."""
         options = (
             real("damping", damping),
             real("tolerance", tolerance),
@@ -132,5 +195,4 @@ class Graph:
         )
         arrays = self._arrays.at(env)
         ranks = arrays.empty((self._n,), "float64")
-        _ramify.pagerank(*self._contiguous(arrays), *options, ranks, arrays.env)
-        return ranks
+        return ranks, (*self._contiguous(arrays), *options, ranks, arrays.env)

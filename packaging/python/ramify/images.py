@@ -14,6 +14,7 @@ from ._arrays import Arrays, check, check_writable
 from ._environment import Environment
 from ._memory import check_result
 from ._report import Report
+from ._run import AsyncRun
 
 _MAX_SIDE = 65536
 
@@ -56,6 +57,50 @@ def mandelbrot(
     Raises TypeError for another type of an argument, ValueError that names a field out of range,
     MemoryError if the image does not fit into the free memory of the host.
     """
+    out, arguments = _image(
+        width, height, center, zoom, julia, method, max_iterations, skip_bulbs, tile, out, env
+    )
+    return Image(out, Report(_ramify.mandelbrot(*arguments)))
+
+
+def mandelbrot_async(
+    out: Any,
+    *,
+    center: complex = -0.75,
+    zoom: float = 1,
+    julia: complex | None = None,
+    method: str = "mariani_silver",
+    max_iterations: int = 1000,
+    skip_bulbs: bool = False,
+    tile: int = 0,
+    env: Environment | None = None,
+) -> AsyncRun:
+    """Start mandelbrot() of the array ``out``, without waiting for the GPU.
+
+    ``result`` of the run is ``out``. The arguments and the errors are those of mandelbrot().
+    """
+    if out is None:
+        raise TypeError("out: None; must be an array")
+    out, arguments = _image(
+        0, 0, center, zoom, julia, method, max_iterations, skip_bulbs, tile, out, env
+    )
+    return AsyncRun(_ramify.mandelbrot_async(*arguments), out, arguments)
+
+
+def _image(
+    width: int,
+    height: int,
+    center: complex,
+    zoom: float,
+    julia: complex | None,
+    method: str,
+    max_iterations: int,
+    skip_bulbs: bool,
+    tile: int,
+    out: Any,
+    env: Environment | None,
+) -> tuple[Any, tuple[Any, ...]]:
+    """Return the array of the image, and the arguments of the function."""
     options = (
         _complex("center", center),
         real("zoom", zoom),
@@ -78,7 +123,7 @@ def mandelbrot(
         check("out", out, ("uint32",), 2)
         check_writable("out", out)
         where = arrays.env
-    return Image(out, Report(_ramify.mandelbrot(out, *options, where)))
+    return out, (out, *options, where)
 
 
 def _complex(name: str, value: Any) -> complex:

@@ -205,16 +205,24 @@ class SpatialTree:
         least ``min_points`` points in its ball, itself included, is a core point. The label of a
         cluster is the least index of its core points. Raises the errors of ball_count().
         """
-        arrays = self._arrays.at(env)
-        labels = arrays.empty((self._n,), "int32")
-        self._tree.clusters(
-            real("radius", radius),
-            integer("min_points", min_points, 1),
-            labels,
-            self._period(period),
-            arrays.env,
-        )
+        labels, arguments = self._clusters(radius, min_points, period, env)
+        self._tree.clusters(*arguments)
         return labels
+
+    def clusters_async(
+        self,
+        radius: float,
+        min_points: int = 1,
+        *,
+        period: Any = None,
+        env: Environment | None = None,
+    ) -> AsyncRun:
+        """Start clusters(), without waiting for the GPU. ``result`` of the run is the labels.
+
+        What query_async() states about refit() holds here, too. Raises the errors of ball_count().
+        """
+        labels, arguments = self._clusters(radius, min_points, period, env)
+        return AsyncRun(self._tree.clusters_async(*arguments), labels, arguments, self)
 
     def _query(
         self, queries: Any, k: int, period: Any, env: Environment | None
@@ -244,6 +252,16 @@ class SpatialTree:
         counts = arrays.empty((queries.shape[0],), "int32")
         radius, period = real("radius", radius), self._period(period)
         return counts, (queries, radius, counts, period, arrays.env)
+
+    def _clusters(
+        self, radius: float, min_points: int, period: Any, env: Environment | None
+    ) -> tuple[Any, tuple[Any, ...]]:
+        """As _query(), for clusters()."""
+        arrays = self._arrays.at(env)
+        arrays.use_memory_of(self._arrays)
+        labels = arrays.empty((self._n,), "int32")
+        radius, min_points = real("radius", radius), integer("min_points", min_points, 1)
+        return labels, (radius, min_points, labels, self._period(period), arrays.env)
 
     def _rows(self, arrays: Arrays, rows: int, k: int) -> Neighbors:
         """Return arrays for k neighbors of each of so many queries."""

@@ -9,6 +9,7 @@ from . import _ramify
 from ._arguments import text
 from ._arrays import Arrays, check, contiguous, dtype_of
 from ._environment import Environment
+from ._run import AsyncRun
 
 
 class TreeNumbers(NamedTuple):
@@ -28,11 +29,18 @@ def rooted_tree(parents: Any, *, env: Environment | None = None) -> TreeNumbers:
     It takes O(n log n) time. Raises TypeError for another type of elements, ValueError that names a
     node if a parent is no node, or if there is a cycle.
     """
-    arrays = Arrays(env, parents=parents)
-    check("parents", parents, ("int32",))
-    numbers = TreeNumbers(*(arrays.empty((parents.shape[0],), "int32") for _ in range(4)))
-    _ramify.rooted_tree(contiguous(arrays, parents), *numbers, arrays.env)
+    numbers, arguments = _numbers(parents, env)
+    _ramify.rooted_tree(*arguments)
     return numbers
+
+
+def rooted_tree_async(parents: Any, *, env: Environment | None = None) -> AsyncRun:
+    """Start rooted_tree(), without waiting for the GPU. ``result`` of the run is the TreeNumbers.
+
+    Raises TypeError for another type of elements; get() raises the ValueError for a faulty forest.
+    """
+    numbers, arguments = _numbers(parents, env)
+    return AsyncRun(_ramify.rooted_tree_async(*arguments), numbers, arguments)
 
 
 def leaffix(
@@ -47,7 +55,20 @@ def leaffix(
     The result has the type of the values. Raises TypeError for another type of elements, ValueError
     for another operator, another number of values, a parent that is no node, or a cycle.
     """
-    return _fold(parents, values, operator, True, env)
+    folds, arguments = _fold(parents, values, operator, True, env)
+    _ramify.fold_tree(*arguments)
+    return folds
+
+
+def leaffix_async(
+    parents: Any, values: Any, operator: str = "sum", *, env: Environment | None = None
+) -> AsyncRun:
+    """Start leaffix(), without waiting for the GPU. ``result`` of the run is the array of folds.
+
+    Raises the errors of leaffix(); get() raises those of a faulty forest.
+    """
+    folds, arguments = _fold(parents, values, operator, True, env)
+    return AsyncRun(_ramify.fold_tree_async(*arguments), folds, arguments)
 
 
 def rootfix(
@@ -57,24 +78,39 @@ def rootfix(
 
     The arguments are those of leaffix().
     """
-    return _fold(parents, values, operator, False, env)
+    folds, arguments = _fold(parents, values, operator, False, env)
+    _ramify.fold_tree(*arguments)
+    return folds
+
+
+def rootfix_async(
+    parents: Any, values: Any, operator: str = "sum", *, env: Environment | None = None
+) -> AsyncRun:
+    """Start rootfix(), without waiting for the GPU. ``result`` of the run is the array of folds.
+
+    Raises the errors of leaffix(); get() raises those of a faulty forest.
+    """
+    folds, arguments = _fold(parents, values, operator, False, env)
+    return AsyncRun(_ramify.fold_tree_async(*arguments), folds, arguments)
+
+
+def _numbers(parents: Any, env: Environment | None) -> tuple[TreeNumbers, tuple[Any, ...]]:
+    """Return the result of rooted_tree(), without values, and the arguments of the function."""
+    arrays = Arrays(env, parents=parents)
+    check("parents", parents, ("int32",))
+    numbers = TreeNumbers(*(arrays.empty((parents.shape[0],), "int32") for _ in range(4)))
+    return numbers, (contiguous(arrays, parents), *numbers, arrays.env)
 
 
 def _fold(
     parents: Any, values: Any, operator: str, of_subtrees: bool, env: Environment | None
-) -> Any:
+) -> tuple[Any, tuple[Any, ...]]:
+    """As _numbers(), for folds."""
     arrays = Arrays(env, parents=parents, values=values)
     check("parents", parents, ("int32",))
     check("values", values, ("int64", "float64"))
     if values.shape[0] != parents.shape[0]:
         raise ValueError(f"values: {values.shape[0]} elements, but parents has {parents.shape[0]}")
     folds = arrays.empty((parents.shape[0],), dtype_of(values))
-    _ramify.fold_tree(
-        contiguous(arrays, parents),
-        contiguous(arrays, values),
-        folds,
-        text("operator", operator),
-        of_subtrees,
-        arrays.env,
-    )
-    return folds
+    inputs = (contiguous(arrays, parents), contiguous(arrays, values))
+    return folds, (*inputs, folds, text("operator", operator), of_subtrees, arrays.env)

@@ -102,12 +102,6 @@ auto within_limit(Run run) {
   }
 }
 
-/// Calls `run` without Python's global lock, and returns the text of the report that it returns.
-template <class Run>
-[[nodiscard]] std::string report_of(Run run) {
-  return without_lock([&] { return text_of(run()); });
-}
-
 /// A call that has started, of any family. Several threads may call get().
 class started_run {
  public:
@@ -177,6 +171,20 @@ class started_run {
   bool waits_at_end_ = false;
   std::unique_ptr<state> state_;
 };
+
+/// Calls `run` without Python's global lock. Returns the text of the report that it returns, or, if
+/// it returns an async_run, the call that has started.
+template <class Run>
+[[nodiscard]] auto outcome_of(Run run) {
+  return without_lock([&] {
+    auto made = run();
+    if constexpr (requires { started_run(std::move(made)); }) {
+      return started_run(std::move(made));
+    } else {
+      return text_of(made);
+    }
+  });
+}
 
 /// Returns an array of NumPy that owns the elements, each of which is some numbers of type T.
 template <class T, class Element>

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Graphs in compressed sparse rows.
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
-#include <optional>
 #include <ramify/graph.hpp>
+#include <type_traits>
 
 #include "arrays.hpp"
 
@@ -19,50 +18,74 @@ graph_view view_of(const input& offsets, const input& targets, bool symmetric) {
                    : graph_view::directed(of_offsets, of_targets);
 }
 
-std::string search(const input& offsets, const input& targets, bool symmetric, std::int64_t source,
-                   const output& levels, const output& parents, const environment& env) {
-  return report_of([&] {
-    return breadth_first_search(
-        view_of(offsets, targets, symmetric), source,
-        {.levels = elements<std::int32_t>(levels), .parents = elements<std::int32_t>(parents)},
-        env);
+// With `starts`, the functions return before the call is complete.
+
+template <bool starts>
+auto search(const input& offsets, const input& targets, bool symmetric, std::int64_t source,
+            const output& levels, const output& parents, const environment& env) {
+  return outcome_of([&] {
+    const graph_view graph = view_of(offsets, targets, symmetric);
+    const bfs_spans to{.levels = elements<std::int32_t>(levels),
+                       .parents = elements<std::int32_t>(parents)};
+    if constexpr (starts) {
+      return breadth_first_search_async(graph, source, to, env);
+    } else {
+      return breadth_first_search(graph, source, to, env);
+    }
   });
 }
 
-std::string paths(const input& offsets, const input& targets, const input& lengths,
-                  std::int64_t source, double delta, const output& distances, const output& parents,
-                  const environment& env) {
-  return report_of([&] {
-    sssp_report report;
+template <bool starts>
+auto paths(const input& offsets, const input& targets, const input& lengths, std::int64_t source,
+           double delta, const output& distances, const output& parents, const environment& env) {
+  return outcome_of([&] {
+    std::conditional_t<starts, started_run, sssp_report> made;
+    const graph_view graph = view_of(offsets, targets, false);
     sssp_options options;
     options.delta = delta;
     visit_elements<const float, const double, const std::uint64_t>(lengths, [&](auto span) {
       using T = std::remove_const_t<typename decltype(span)::element_type>;
-      report = shortest_paths(view_of(offsets, targets, false), span, source,
-                              basic_sssp_spans<T>{.distances = elements<T>(distances),
-                                                  .parents = elements<std::int32_t>(parents)},
-                              options, env);
+      const basic_sssp_spans<T> to{.distances = elements<T>(distances),
+                                   .parents = elements<std::int32_t>(parents)};
+      if constexpr (starts) {
+        made = shortest_paths_async(graph, span, source, to, options, env);
+      } else {
+        made = shortest_paths(graph, span, source, to, options, env);
+      }
     });
-    return report;
+    return made;
   });
 }
 
-std::string components(const input& offsets, const input& targets, bool symmetric,
-                       const output& labels, const environment& env) {
-  return report_of([&] {
-    return connected_components(view_of(offsets, targets, symmetric),
-                                elements<std::int32_t>(labels), env);
+template <bool starts>
+auto components(const input& offsets, const input& targets, bool symmetric, const output& labels,
+                const environment& env) {
+  return outcome_of([&] {
+    const graph_view graph = view_of(offsets, targets, symmetric);
+    const auto to = elements<std::int32_t>(labels);
+    if constexpr (starts) {
+      return connected_components_async(graph, to, env);
+    } else {
+      return connected_components(graph, to, env);
+    }
   });
 }
 
-std::string ranks(const input& offsets, const input& targets, double damping, double tolerance,
-                  std::uint32_t max_iterations, const output& of_vertices, const environment& env) {
-  return report_of([&] {
+template <bool starts>
+auto ranks(const input& offsets, const input& targets, double damping, double tolerance,
+           std::uint32_t max_iterations, const output& of_vertices, const environment& env) {
+  return outcome_of([&] {
+    const graph_view graph = view_of(offsets, targets, false);
     pagerank_options options;
     options.damping = damping;
     options.tolerance = tolerance;
     options.max_iterations = max_iterations;
-    return pagerank(view_of(offsets, targets, false), elements<double>(of_vertices), options, env);
+    const auto to = elements<double>(of_vertices);
+    if constexpr (starts) {
+      return pagerank_async(graph, to, options, env);
+    } else {
+      return pagerank(graph, to, options, env);
+    }
   });
 }
 
@@ -70,16 +93,31 @@ std::string ranks(const input& offsets, const input& targets, double damping, do
 
 void add_graphs(nb::module_& module) {
   const auto array = [](const char* name) { return nb::arg(name).noconvert(); };
-  module.def("breadth_first_search", &search, array("offsets"), array("targets"),
-             nb::arg("symmetric"), nb::arg("source"), array("levels"), array("parents"),
-             nb::arg("env"));
-  module.def("shortest_paths", &paths, array("offsets"), array("targets"), array("lengths"),
-             nb::arg("source"), nb::arg("delta"), array("distances"), array("parents"),
-             nb::arg("env"));
-  module.def("connected_components", &components, array("offsets"), array("targets"),
-             nb::arg("symmetric"), array("labels"), nb::arg("env"));
-  module.def("pagerank", &ranks, array("offsets"), array("targets"), nb::arg("damping"),
-             nb::arg("tolerance"), nb::arg("max_iterations"), array("ranks"), nb::arg("env"));
+  const auto define_search = [&](const char* name, auto function) {
+    module.def(name, function, array("offsets"), array("targets"), nb::arg("symmetric"),
+               nb::arg("source"), array("levels"), array("parents"), nb::arg("env"));
+  };
+  define_search("breadth_first_search", &search<false>);
+  define_search("breadth_first_search_async", &search<true>);
+  const auto define_paths = [&](const char* name, auto function) {
+    module.def(name, function, array("offsets"), array("targets"), array("lengths"),
+               nb::arg("source"), nb::arg("delta"), array("distances"), array("parents"),
+               nb::arg("env"));
+  };
+  define_paths("shortest_paths", &paths<false>);
+  define_paths("shortest_paths_async", &paths<true>);
+  const auto define_components = [&](const char* name, auto function) {
+    module.def(name, function, array("offsets"), array("targets"), nb::arg("symmetric"),
+               array("labels"), nb::arg("env"));
+  };
+  define_components("connected_components", &components<false>);
+  define_components("connected_components_async", &components<true>);
+  const auto define_ranks = [&](const char* name, auto function) {
+    module.def(name, function, array("offsets"), array("targets"), nb::arg("damping"),
+               nb::arg("tolerance"), nb::arg("max_iterations"), array("ranks"), nb::arg("env"));
+  };
+  define_ranks("pagerank", &ranks<false>);
+  define_ranks("pagerank_async", &ranks<true>);
 }
 
 }  // namespace ramify::python

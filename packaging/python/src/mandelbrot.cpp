@@ -15,10 +15,12 @@ namespace ramify::python {
 
 namespace {
 
-std::string image(const output& dwells, std::complex<double> center, double zoom,
-                  const std::optional<std::complex<double>>& julia, const std::string& method,
-                  std::uint32_t max_iterations, bool skip_bulbs, std::uint32_t tile,
-                  const environment& env) {
+/// With `starts`, it returns before the image is complete.
+template <bool starts>
+auto image(const output& dwells, std::complex<double> center, double zoom,
+           const std::optional<std::complex<double>>& julia, const std::string& method,
+           std::uint32_t max_iterations, bool skip_bulbs, std::uint32_t tile,
+           const environment& env) {
   const mandelbrot_view view{.width = static_cast<std::uint32_t>(dwells.shape(1)),
                              .height = static_cast<std::uint32_t>(dwells.shape(0)),
                              .center = center,
@@ -29,15 +31,26 @@ std::string image(const output& dwells, std::complex<double> center, double zoom
   options.max_iterations = max_iterations;
   options.skip_bulbs = skip_bulbs;
   options.tile = tile;
-  return report_of([&] { return mandelbrot(view, elements<std::uint32_t>(dwells), options, env); });
+  return outcome_of([&] {
+    const auto to = elements<std::uint32_t>(dwells);
+    if constexpr (starts) {
+      return mandelbrot_async(view, to, options, env);
+    } else {
+      return mandelbrot(view, to, options, env);
+    }
+  });
 }
 
 }  // namespace
 
 void add_mandelbrot(nb::module_& module) {
-  module.def("mandelbrot", &image, nb::arg("dwells").noconvert(), nb::arg("center"),
-             nb::arg("zoom"), nb::arg("julia").none(), nb::arg("method"), nb::arg("max_iterations"),
-             nb::arg("skip_bulbs"), nb::arg("tile"), nb::arg("env"));
+  const auto define = [&](const char* name, auto function) {
+    module.def(name, function, nb::arg("dwells").noconvert(), nb::arg("center"), nb::arg("zoom"),
+               nb::arg("julia").none(), nb::arg("method"), nb::arg("max_iterations"),
+               nb::arg("skip_bulbs"), nb::arg("tile"), nb::arg("env"));
+  };
+  define("mandelbrot", &image<false>);
+  define("mandelbrot_async", &image<true>);
 }
 
 }  // namespace ramify::python

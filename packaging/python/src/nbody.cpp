@@ -34,13 +34,22 @@ std::span<vector<Real>> vectors(const output& array) {
 
 bool is_float(const input& array) { return array.dtype() == nb::dtype<float>(); }
 
-std::string forces(const input& positions, const input& masses, const output& accelerations,
-                   const output& potentials, const nbody_options& options, const environment& env) {
+/// With `starts`, it returns before the call is complete.
+template <bool starts>
+auto forces(const input& positions, const input& masses, const output& accelerations,
+            const output& potentials, const nbody_options& options, const environment& env) {
   const auto run = [&]<class Real>(Real) {
-    return gravity<Real>(vectors<Real>(positions), elements<const Real>(masses),
-                         vectors<Real>(accelerations), elements<Real>(potentials), options, env);
+    const auto x = vectors<Real>(positions);
+    const auto m = elements<const Real>(masses);
+    const auto a = vectors<Real>(accelerations);
+    const auto phi = elements<Real>(potentials);
+    if constexpr (starts) {
+      return gravity_async<Real>(x, m, a, phi, options, env);
+    } else {
+      return gravity<Real>(x, m, a, phi, options, env);
+    }
   };
-  return report_of([&] { return is_float(positions) ? run(0.0f) : run(0.0); });
+  return outcome_of([&] { return is_float(positions) ? run(0.0f) : run(0.0); });
 }
 
 /// Returns the number of all pairs, and the report.
@@ -137,8 +146,12 @@ void add_nbody(nb::module_& module) {
       .def_rw("core_radius", &nbody_field::core_radius)
       .def_rw("center", &nbody_field::center);
   const auto array = [](const char* name) { return nb::arg(name).noconvert(); };
-  module.def("gravity", &forces, array("positions"), array("masses"), array("accelerations"),
-             array("potentials"), nb::arg("options"), nb::arg("env"));
+  const auto define_forces = [&](const char* name, auto function) {
+    module.def(name, function, array("positions"), array("masses"), array("accelerations"),
+               array("potentials"), nb::arg("options"), nb::arg("env"));
+  };
+  define_forces("gravity", &forces<false>);
+  define_forces("gravity_async", &forces<true>);
   module.def("find_collisions", &collisions, array("positions"), array("radii"), array("pairs"),
              nb::arg("env"));
   nb::class_<simulation>(module, "NBodySimulation")

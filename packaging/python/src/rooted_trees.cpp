@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 
 #include <ramify/rooted_tree.hpp>
+#include <type_traits>
 
 #include "arrays.hpp"
 
@@ -10,30 +11,44 @@ namespace ramify::python {
 
 namespace {
 
-std::string numbers(const input& parents, const output& levels, const output& sizes,
-                    const output& preorder, const output& postorder, const environment& env) {
-  return report_of([&] {
-    return rooted_tree(tree_shape::of_parents(elements<const std::int32_t>(parents)),
-                       {.levels = elements<std::int32_t>(levels),
-                        .subtree_sizes = elements<std::int32_t>(sizes),
-                        .preorder = elements<std::int32_t>(preorder),
-                        .postorder = elements<std::int32_t>(postorder)},
-                       env);
+// With `starts`, the functions return before the call is complete.
+
+template <bool starts>
+auto numbers(const input& parents, const output& levels, const output& sizes,
+             const output& preorder, const output& postorder, const environment& env) {
+  return outcome_of([&] {
+    const tree_shape shape = tree_shape::of_parents(elements<const std::int32_t>(parents));
+    const tree_number_spans to{.levels = elements<std::int32_t>(levels),
+                               .subtree_sizes = elements<std::int32_t>(sizes),
+                               .preorder = elements<std::int32_t>(preorder),
+                               .postorder = elements<std::int32_t>(postorder)};
+    if constexpr (starts) {
+      return rooted_tree_async(shape, to, env);
+    } else {
+      return rooted_tree(shape, to, env);
+    }
   });
 }
 
-std::string fold(const input& parents, const input& values, const output& folds,
-                 const std::string& combine, bool of_subtrees, const environment& env) {
+template <bool starts>
+auto fold(const input& parents, const input& values, const output& folds,
+          const std::string& combine, bool of_subtrees, const environment& env) {
   const auto with = parse_choice<tree_operator>("operator", combine);
-  return report_of([&] {
-    rooted_tree_report report;
+  return outcome_of([&] {
+    std::conditional_t<starts, started_run, rooted_tree_report> made;
     const tree_shape shape = tree_shape::of_parents(elements<const std::int32_t>(parents));
     visit_elements<const double, const std::int64_t>(values, [&](auto span) {
       using T = std::remove_const_t<typename decltype(span)::element_type>;
-      report = of_subtrees ? leaffix<T>(shape, span, elements<T>(folds), with, env)
-                           : rootfix<T>(shape, span, elements<T>(folds), with, env);
+      const std::span<T> to = elements<T>(folds);
+      if constexpr (starts) {
+        made = of_subtrees ? leaffix_async<T>(shape, span, to, with, env)
+                           : rootfix_async<T>(shape, span, to, with, env);
+      } else {
+        made = of_subtrees ? leaffix<T>(shape, span, to, with, env)
+                           : rootfix<T>(shape, span, to, with, env);
+      }
     });
-    return report;
+    return made;
   });
 }
 
@@ -41,10 +56,18 @@ std::string fold(const input& parents, const input& values, const output& folds,
 
 void add_rooted_trees(nb::module_& module) {
   const auto array = [](const char* name) { return nb::arg(name).noconvert(); };
-  module.def("rooted_tree", &numbers, array("parents"), array("levels"), array("sizes"),
-             array("preorder"), array("postorder"), nb::arg("env"));
-  module.def("fold_tree", &fold, array("parents"), array("values"), array("folds"),
-             nb::arg("combine"), nb::arg("of_subtrees"), nb::arg("env"));
+  const auto define_numbers = [&](const char* name, auto function) {
+    module.def(name, function, array("parents"), array("levels"), array("sizes"), array("preorder"),
+               array("postorder"), nb::arg("env"));
+  };
+  define_numbers("rooted_tree", &numbers<false>);
+  define_numbers("rooted_tree_async", &numbers<true>);
+  const auto define_fold = [&](const char* name, auto function) {
+    module.def(name, function, array("parents"), array("values"), array("folds"),
+               nb::arg("combine"), nb::arg("of_subtrees"), nb::arg("env"));
+  };
+  define_fold("fold_tree", &fold<false>);
+  define_fold("fold_tree_async", &fold<true>);
 }
 
 }  // namespace ramify::python

@@ -4,6 +4,7 @@
 
 #include <ramify/quicksort.hpp>
 #include <ramify/segmented_sort.hpp>
+#include <type_traits>
 
 #include "arrays.hpp"
 
@@ -51,73 +52,46 @@ void visit_offsets(const input& offsets, Visit visit) {
       offsets, visit);
 }
 
-std::string sort(const output& keys, const output& values, bool descending,
-                 const std::string& strategy, const environment& env) {
+// With `starts`, the functions return before the call is complete.
+
+template <bool starts>
+auto sort(const output& keys, const output& values, bool descending, const std::string& strategy,
+          const environment& env) {
   const quicksort_options options{.strategy = parse_quicksort_strategy(strategy)};
   const sort_order order = order_of(descending);
-  return report_of([&] {
-    quicksort_report report;
-    visit_arrays(keys, values, [&](auto key_span, auto... value_span) {
-      if constexpr (sizeof...(value_span) == 0) {
-        report = quicksort(key_span, order, options, env);
+  return outcome_of([&] {
+    std::conditional_t<starts, started_run, quicksort_report> made;
+    visit_arrays(keys, values, [&](auto... spans) {
+      if constexpr (sizeof...(spans) == 1) {
+        if constexpr (starts) made = quicksort_async(spans..., order, options, env);
+        if constexpr (!starts) made = quicksort(spans..., order, options, env);
       } else {
-        report = quicksort_pairs(key_span, value_span..., order, options, env);
+        if constexpr (starts) made = quicksort_pairs_async(spans..., order, options, env);
+        if constexpr (!starts) made = quicksort_pairs(spans..., order, options, env);
       }
     });
-    return report;
+    return made;
   });
 }
 
-started_run start_sort(const output& keys, const output& values, bool descending,
-                       const std::string& strategy, const environment& env) {
-  const quicksort_options options{.strategy = parse_quicksort_strategy(strategy)};
+template <bool starts>
+auto sort_segments(const output& keys, const output& values, const input& offsets, bool descending,
+                   const environment& env) {
   const sort_order order = order_of(descending);
-  return without_lock([&] {
-    started_run run;
-    visit_arrays(keys, values, [&](auto key_span, auto... value_span) {
-      if constexpr (sizeof...(value_span) == 0) {
-        run = quicksort_async(key_span, order, options, env);
-      } else {
-        run = quicksort_pairs_async(key_span, value_span..., order, options, env);
-      }
-    });
-    return run;
-  });
-}
-
-std::string sort_segments(const output& keys, const output& values,
-                          const input& offsets, bool descending, const environment& env) {
-  const sort_order order = order_of(descending);
-  return report_of([&] {
-    segmented_sort_report report;
-    visit_offsets(offsets, [&](auto offset_span) {
-      visit_arrays(keys, values, [&](auto key_span, auto... value_span) {
-        if constexpr (sizeof...(value_span) == 0) {
-          report = segmented_sort(key_span, offset_span, order, env);
+  return outcome_of([&] {
+    std::conditional_t<starts, started_run, segmented_sort_report> made;
+    visit_offsets(offsets, [&](auto at) {
+      visit_arrays(keys, values, [&](auto... spans) {
+        if constexpr (sizeof...(spans) == 1) {
+          if constexpr (starts) made = segmented_sort_async(spans..., at, order, env);
+          if constexpr (!starts) made = segmented_sort(spans..., at, order, env);
         } else {
-          report = segmented_sort_pairs(key_span, value_span..., offset_span, order, env);
+          if constexpr (starts) made = segmented_sort_pairs_async(spans..., at, order, env);
+          if constexpr (!starts) made = segmented_sort_pairs(spans..., at, order, env);
         }
       });
     });
-    return report;
-  });
-}
-
-started_run start_to_sort_segments(const output& keys, const output& values,
-                                   const input& offsets, bool descending, const environment& env) {
-  const sort_order order = order_of(descending);
-  return without_lock([&] {
-    started_run run;
-    visit_offsets(offsets, [&](auto offset_span) {
-      visit_arrays(keys, values, [&](auto key_span, auto... value_span) {
-        if constexpr (sizeof...(value_span) == 0) {
-          run = segmented_sort_async(key_span, offset_span, order, env);
-        } else {
-          run = segmented_sort_pairs_async(key_span, value_span..., offset_span, order, env);
-        }
-      });
-    });
-    return run;
+    return made;
   });
 }
 
@@ -128,14 +102,14 @@ void add_sorts(nb::module_& module) {
     module.def(name, function, nb::arg("keys").noconvert(), nb::arg("values").noconvert().none(),
                nb::arg("descending"), nb::arg("strategy"), nb::arg("env"));
   };
-  define("sort", &sort);
-  define("sort_async", &start_sort);
+  define("sort", &sort<false>);
+  define("sort_async", &sort<true>);
   const auto define_segmented = [&](const char* name, auto function) {
     module.def(name, function, nb::arg("keys").noconvert(), nb::arg("values").noconvert().none(),
                nb::arg("offsets").noconvert(), nb::arg("descending"), nb::arg("env"));
   };
-  define_segmented("segmented_sort", &sort_segments);
-  define_segmented("segmented_sort_async", &start_to_sort_segments);
+  define_segmented("segmented_sort", &sort_segments<false>);
+  define_segmented("segmented_sort_async", &sort_segments<true>);
 }
 
 }  // namespace ramify::python

@@ -137,6 +137,14 @@ class spatial_tree {
     });
   }
 
+  started_run clusters_async(double radius, std::uint32_t min_points, const output& labels,
+                             const std::array<double, 3>& period, const environment& env) const {
+    return start([&]<class Real, int dim>(const spatial_index<Real, dim>& index) {
+      return index.find_clusters_async(static_cast<Real>(radius), indices(labels), min_points,
+                                       options_of(period), env);
+    });
+  }
+
  private:
   template <class Real, int dim>
   using index_ptr = std::unique_ptr<spatial_index<Real, dim>>;
@@ -149,7 +157,7 @@ class spatial_tree {
   /// Calls `run` with the index and returns the text of the report.
   template <class Run>
   std::string visit(Run run) const {
-    return std::visit([&](const auto& index) { return report_of([&] { return run(*index); }); },
+    return std::visit([&](const auto& index) { return outcome_of([&] { return run(*index); }); },
                       index_);
   }
 
@@ -175,9 +183,13 @@ void add_spatial_trees(nb::module_& module) {
       .def("refit", &spatial_tree::refit, written("positions"), nb::arg("env"))
       .def("report", &spatial_tree::report)
       .def("ball_list", &spatial_tree::ball_list, written("queries"), nb::arg("radius"),
-           nb::arg("period"), nb::arg("max_ids"), nb::arg("env"))
-      .def("clusters", &spatial_tree::clusters, nb::arg("radius"), nb::arg("min_points"),
-           written("labels"), nb::arg("period"), nb::arg("env"));
+           nb::arg("period"), nb::arg("max_ids"), nb::arg("env"));
+  const auto define_clusters = [&](const char* name, auto method) {
+    tree.def(name, method, nb::arg("radius"), nb::arg("min_points"), written("labels"),
+             nb::arg("period"), nb::arg("env"));
+  };
+  define_clusters("clusters", &spatial_tree::clusters);
+  define_clusters("clusters_async", &spatial_tree::clusters_async);
   const auto define_nearest = [&](const char* name, auto method) {
     tree.def(name, method, written("queries"), nb::arg("k"), written("ids"), written("distances"),
              nb::arg("period"), nb::arg("env"));
