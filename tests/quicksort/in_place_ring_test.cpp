@@ -95,6 +95,77 @@ std::vector<impl::in_place_range> parts_of_a_ring() {
   return ranges_of(sizes);
 }
 
+using ring_of_keys = impl::ring_sort<std::uint32_t, ramify::no_value,
+                                     impl::sort_order<std::uint32_t, ramify::ascending>>;
+using key_sizes = ring_of_keys::tuning;
+
+/// The array and the extents of a ring with one part.
+struct part_result {
+  std::vector<std::uint32_t> keys;
+  std::vector<unsigned> extents;
+};
+
+/// Distributes the keys of one part, and runs its first `leaf_tickets` leaf tickets.
+part_result run_part(const std::vector<std::uint32_t>& keys, unsigned leaf_tickets) {
+  impl::ring_part part{};
+  part.size = unsigned(keys.size());
+  part.buckets = key_sizes::max_buckets;
+  part.region_size = unsigned(impl::ring_region_size(part.size, part.buckets));
+  const unsigned tiles = (part.size + key_sizes::tile - 1) / key_sizes::tile;
+  const auto array = tests::upload(keys);
+  const ramify::device_buffer<std::uint32_t> region(part.region_size, nullptr);
+  const auto parts = tests::upload(std::vector{part});
+  const auto steps = tests::upload(
+      std::vector<impl::ring_step>{{0, 0, 0}, {tiles, 0, 1}, {tiles + part.leaves(), 0, 0}});
+  const ramify::device_buffer<impl::ring_part_state> state(1, nullptr);
+  const ramify::device_buffer<std::uint32_t> tree(part.leaves(), nullptr);
+  const ramify::device_buffer<unsigned> extents(2 * part.leaves(), nullptr);
+  const ramify::device_buffer<unsigned> filled(2 * part.leaves(), nullptr);
+  const ramify::device_buffer<unsigned> tickets_taken(1, nullptr);
+  const ring_of_keys ring{{},
+                          {array.data(), nullptr},
+                          {region.data(), nullptr},
+                          1,
+                          tiles + leaf_tickets,
+                          parts.data(),
+                          steps.data(),
+                          state.data(),
+                          tree.data(),
+                          extents.data(),
+                          filled.data(),
+                          tickets_taken.data()};
+  using sample = impl::ring_sample<ring_of_keys>;
+  const std::size_t of_sample =
+      ramify::set_max_dynamic_shared(impl::in_place_ring_sample<ring_of_keys>,
+                                     sample::merge_sort::bytes(sample::merge_sort::capacity));
+  ramify::check(ramify::launch(impl::in_place_ring_sample<ring_of_keys>,
+                               {1, unsigned{sample::tuning::sample_threads}, of_sample}, nullptr,
+                               ring, unsigned{sample::merge_sort::capacity})
+                    .code(),
+                "sampling a part");
+  constexpr std::size_t shared = impl::ring_shared_bytes<ring_of_keys>();
+  ramify::set_max_dynamic_shared(impl::in_place_ring_sort<ring_of_keys>, shared);
+  ramify::check(ramify::launch(impl::in_place_ring_sort<ring_of_keys>,
+                               {1, unsigned{key_sizes::threads}, shared}, nullptr, ring)
+                    .code(),
+                "sorting a part");
+  return {tests::download(array), tests::download(extents)};
+}
+
+/// Returns the i-th key of a sorted part. The keys of its middle half are equal.
+std::uint32_t key_of_half_equal_part(std::size_t i) {
+  const std::size_t n = key_sizes::max_part;
+  return std::uint32_t(i < n / 4 || i >= n / 4 * 3 ? i : n / 2);
+}
+
+/// Returns such a part in another order: no key is in its place.
+std::vector<std::uint32_t> half_equal_part() {
+  const std::size_t n = key_sizes::max_part;
+  std::vector<std::uint32_t> keys(n);
+  for (std::size_t i = 0; i < n; ++i) keys[i] = key_of_half_equal_part((i + n / 2) % n);
+  return keys;
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(in_place_ring)
@@ -148,6 +219,36 @@ BOOST_AUTO_TEST_CASE(it_leaves_a_part_that_a_sample_does_not_show) {
     std::sort(expected.begin() + std::ptrdiff_t(r.begin), expected.begin() + std::ptrdiff_t(r.end));
   }
   BOOST_TEST((result.keys == expected));
+}
+
+// Each leaf ticket copies as many of the equal keys as the others, because a block that copies half
+// of a part takes longer than all others together.
+BOOST_AUTO_TEST_CASE(leaf_tickets_share_the_copies_of_equal_keys) {
+  const auto keys = half_equal_part();
+  const auto leaves = unsigned{key_sizes::max_buckets};
+  std::size_t moved_before = 0;
+  for (unsigned tickets = 0; tickets <= leaves; ++tickets) {
+    const auto after = run_part(keys, tickets).keys;
+    std::size_t moved = 0;
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      if (after[i] == keys[i]) continue;
+      ++moved;
+      if (after[i] != key_of_half_equal_part(i)) ++wrong;
+    }
+    BOOST_TEST(wrong == 0u);
+    BOOST_TEST(moved - moved_before <= key_sizes::leaf_size + keys.size() / leaves + 1);
+    moved_before = moved;
+  }
+  BOOST_TEST(moved_before == keys.size());
+}
+
+// Half of the splitters are equal. A region has no space for the buckets between them.
+BOOST_AUTO_TEST_CASE(buckets_between_equal_splitters_have_no_extents) {
+  const auto extents = run_part(half_equal_part(), 0).extents;
+  int empty = 0;
+  for (std::size_t b = 1; b < extents.size(); ++b) empty += extents[b] == extents[b - 1] ? 1 : 0;
+  BOOST_TEST(empty >= key_sizes::max_buckets - 6);
 }
 
 #if !RAMIFY_ON_CUDA

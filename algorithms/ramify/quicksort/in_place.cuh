@@ -35,12 +35,13 @@ struct in_place_grids {
     ++launched;
   }
 
-  /// Launches at most as many blocks as are resident, for at most `count` items.
-  /// \throws cuda_error
+  /// Launches as many blocks as are resident, or `least` if these are more, for at most `count`
+  /// items. \throws cuda_error
   template <class Level>
   void blocks(void (*kernel)(Level), unsigned threads, std::size_t shared, unsigned count,
-              const Level& level) {
-    const unsigned number = std::min(resident_blocks(kernel, threads, shared), count);
+              const Level& level, unsigned least = 0) {
+    const unsigned number =
+        std::min(std::max(resident_blocks(kernel, threads, shared), least), count);
     if (number == 0) return;
     check(launch(kernel, {number, threads, shared}, stream, level).code(), "partitioning in place");
     ++launched;
@@ -175,7 +176,9 @@ class in_place_sort {
             .get());
     grids.over(in_place_begin<level_type>, level.output_slots(), level,
                static_cast<const Key*>(of_level.sample), sampled);
-    grids.blocks(in_place_count<level_type>, tuning::threads, 0, level.tiles(), level);
+    // A block counts less than 2^32 elements, so that no count overflows.
+    grids.blocks(in_place_count<level_type>, tuning::threads, 0, level.tiles(), level,
+                 static_cast<unsigned>(r.size() >> 30));
     const unsigned found = read_back(&level.state->order, setup_.stream, "reading the order");
     typename level_type::state_type state{};
     state.order = found;

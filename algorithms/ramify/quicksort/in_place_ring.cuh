@@ -134,6 +134,17 @@ __device__ inline unsigned ring_weight(unsigned sampled) {
   return sampled + static_cast<unsigned>(5 * sqrtf(static_cast<float>(sampled))) + 12;
 }
 
+/// Returns whether no key can be in bucket `b`, because it is between two equal splitters or is the
+/// equality bucket of the first of them. All `count` candidates are splitters. In an array with
+/// frequent keys, half of the buckets stay empty, and extents for them would shorten all others.
+template <class Code, class Compare>
+__device__ bool stays_empty(unsigned b, const splitter_tree& shape, const Code* candidates,
+                            unsigned count, Compare compare) {
+  const unsigned upper = shape.equality != 0 ? (b + 1) / 2 : b;  // the splitter after the bucket
+  if (upper == 0 || upper == shape.splitters()) return false;
+  return !compare(candidates[min(upper, count) - 1], candidates[min(upper, count - 1)]);
+}
+
 /// Chooses the splitters of each part from a sample of at most `most` keys, and measures the
 /// extents. A block has one part at a time.
 template <class Ring>
@@ -179,8 +190,12 @@ __global__ void __launch_bounds__(ring_sample<Ring>::tuning::sample_threads)
 
     // 3. Divide the region in proportion.
     unsigned* const extents = ring.extents + part.tables;
+    const auto weight = [&](unsigned b) {
+      const bool empty = stays_empty(b, shape, candidates.data(), part.buckets - 1, compare);
+      return empty ? 0 : ring_weight(sampled[b]);
+    };
     const unsigned total = scan_in_order<threads, unsigned>(
-        storage, shape.buckets(), [&](unsigned b) { return ring_weight(sampled[b]); },
+        storage, shape.buckets(), weight,
         [&](unsigned b, unsigned, unsigned before) { sampled[b] = before; });
     for (unsigned b = threadIdx.x; b <= shape.buckets(); b += threads) {
       const position before = b < shape.buckets() ? sampled[b] : total;

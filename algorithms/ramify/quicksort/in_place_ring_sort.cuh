@@ -13,7 +13,7 @@
 /// A block waits only for work of tickets before its own. So the wait ends, however few blocks of
 /// the grid are resident.
 
-#include <ramify/quicksort/in_place_ring.cuh>
+#include <ramify/quicksort/in_place_ring_leaves.cuh>
 #include <ramify/runtime/residency.cuh>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
@@ -44,11 +44,6 @@ struct alignas(128) ring_tile_shared {
                                             tuning::tile * tuning::of_sort::staged_bytes);
   }
 };
-
-/// Sorts a leaf with all threads of a block.
-template <class Ring>
-using ring_leaf_sorter = team_merge_sort<typename Ring::code, typename Ring::value,
-                                         Ring::tuning::threads, Ring::tuning::leaf_items>;
 
 /// Returns the bytes of dynamic shared memory of a block.
 template <class Ring>
@@ -238,31 +233,6 @@ __device__ void distribute_ring_tile(const Ring& ring, ring_tile_shared<Ring>& s
   end_distribution(ring, shared, part, state);
 }
 
-/// Sorts bucket `b` of a part from its extent to its place.
-template <class Ring>
-__device__ void sort_bucket(const Ring& ring, const ring_part& part, unsigned b, bool is_sorted) {
-  using sorter = ring_leaf_sorter<Ring>;
-  using arrays = typename Ring::arrays;
-  const unsigned before = load_relaxed(ring.filled[part.tables + b]);
-  const unsigned count = load_relaxed(ring.filled[part.tables + b + 1]) - before;
-  if (count == 0) return;
-  const position extent = part.region + ring.extents[part.tables + b];
-  const position place = part.begin + before;
-  double_buffer<typename Ring::key, typename Ring::value> buffers{arrays{ring.data.keys + place},
-                                                                  arrays{ring.ring.keys + extent}};
-  if constexpr (Ring::tuning::has_values) {
-    buffers.output.values = ring.data.values + place;
-    buffers.scratch.values = ring.ring.values + extent;
-  }
-  if (is_sorted) {
-    copy_to_output(buffers, 0, count, threadIdx.x, sorter::threads_of_team);
-  } else {
-    const block_team<sorter::threads_of_team, 1> block;
-    sort_segment<sorter>(block, dynamic_shared<typename sorter::storage>().view(), buffers,
-                         segment{0, count, 0, 1}, ring.compare);
-  }
-}
-
 /// Distributes tiles and sorts leaves. A block takes one ticket after another.
 template <class Ring>
 __global__ void __launch_bounds__(Ring::tuning::threads, Ring::tuning::blocks)
@@ -285,12 +255,7 @@ __global__ void __launch_bounds__(Ring::tuning::threads, Ring::tuning::blocks)
     ring_part_state& state = ring.states[mine.part];
     wait_for_blocks([&] { return load_relaxed(state.progress) != ring_distributes; });
     if (load_relaxed(state.progress) == ring_is_distributed) {
-      // With equality buckets, a ticket is a bucket and the keys that equal its upper splitter.
-      const unsigned each = state.tree.equality != 0 ? 2 : 1;
-      for (unsigned b = each * number; b < min(each * (number + 1), state.tree.buckets()); ++b) {
-        sort_bucket(ring, part, b, b % each == 1);
-        __syncthreads();
-      }
+      sort_ring_leaf(ring, part, state.tree, number);
     }
     publish(state.leaves_read);
   }
