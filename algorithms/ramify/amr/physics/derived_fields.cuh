@@ -80,8 +80,9 @@ template <class Physics>
   }
 }
 
-/// Returns a field that is not local, by central differences of primitive values. `edges` are
-/// the lengths of the edges of a cell.
+/// Returns a field that is not local, by central differences of primitive values; 0 for the
+/// divergence of a magnetic field that the physics does not have. `edges` are the lengths of the
+/// edges of a cell.
 template <class Physics>
 [[nodiscard]] __host__ __device__ typename Physics::real differential_field(
     derived_field f, const cell_stencil<typename Physics::values, Physics::dimensions>& u,
@@ -96,8 +97,12 @@ template <class Physics>
     for (int axis = 0; axis < dim; ++axis) sum += slope_of(first + axis, axis);
     return sum;
   };
-  if constexpr (has_magnetic_field<Physics>) {
-    if (f == derived_field::magnetic_divergence) return divergence_of(Physics::first_magnetic);
+  if (f == derived_field::magnetic_divergence) {
+    if constexpr (has_magnetic_field<Physics>) {
+      return divergence_of(Physics::first_magnetic);
+    } else {
+      return 0;
+    }
   }
   if (f == derived_field::divergence) return divergence_of(Physics::first_momentum);
   const auto slope = [&](int component, int axis) {
@@ -156,7 +161,6 @@ struct derived_criterion {
   [[nodiscard]] __device__ real operator()(const cell_stencil<typename Physics::values, dim>& u,
                                            const block_place<dim>&, const real (&)[dim]) const {
     namespace amr = detail::amr;
-    if (is_magnetic(field) && !amr::has_magnetic_field<Physics>) return 0;
     if (!amr::is_local(field)) {
       real unit_edges[dim];
       for (real& edge : unit_edges) edge = 1;
