@@ -40,6 +40,9 @@ def build(folder):
         os.environ.setdefault("TORCH_CUDA_ARCH_LIST", "9.0")
     # -rdynamic is for programs.
     libraries = [flag for flag in flags("--libs") if flag != "-rdynamic"]
+    # Symbols of static libraries stay in the extension. Some compilers link libstdc++ statically:
+    # without this flag the extension would use its copy together with that of PyTorch.
+    libraries.append("-Wl,--exclude-libs,ALL")
     return cpp_extension.load(
         name="ramify_sort_op",
         sources=[str(pathlib.Path(__file__).with_name("sort_op.cpp"))],

@@ -129,6 +129,9 @@ BOOST_AUTO_TEST_CASE(fields_refine_the_waves_in_which_they_change) {
   BOOST_TEST(has(entropy, 10));  // at the contact
   BOOST_TEST(!has(divergence, 10));
   BOOST_TEST(has(divergence, 13));  // at the shock
+  // A gas has no magnetic field.
+  BOOST_TEST(columns(derived_field::magnetic_pressure).empty());
+  BOOST_TEST(columns(derived_field::magnetic_divergence).empty());
 }
 
 BOOST_AUTO_TEST_CASE(names_of_derived_fields) {
