@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "common/colors.hpp"
+#include "common/labeled_image.hpp"
 
 namespace common {
 namespace {
@@ -72,7 +74,7 @@ rgb color_of(double share) {
 
 }  // namespace
 
-rgb_image draw_density(const bodies& all, unsigned size, double side) {
+rgb_image draw_density(const bodies& all, double time, unsigned size, double side) {
   const window w = visible_square(all, side);
   // 1. Add each body's mass to its pixel; the first row is the top one.
   std::vector<double> density(std::size_t{size} * size);
@@ -93,13 +95,22 @@ rgb_image draw_density(const bodies& all, unsigned size, double side) {
   for (std::size_t i = 0; i < size; ++i) blur(&density[i * size], 1, size, kernel, line);
   for (std::size_t i = 0; i < size; ++i) blur(&density[i], size, size, kernel, line);
   // 3. Map densities to colors.
-  constexpr double decades = 1000;
+  constexpr double decades = 1000;  // the ratio of the ends of the scale, about
   const double max_density = std::max(*std::ranges::max_element(density), 1e-300);
   rgb_image picture{size, size, std::vector<rgb>(density.size())};
   std::ranges::transform(density, picture.pixels.begin(), [&](double d) {
     return color_of(std::log1p(decades * (d / max_density)) / std::log1p(decades));
   });
-  return picture;
+  // 4. Add the scale. The kernel is not normalized, and a pixel has a mass, not a density.
+  const double kernel_sum = 2 * std::accumulate(kernel.begin(), kernel.end(), 0.0) - kernel[0];
+  const double pixel_side = w.side / size;
+  const double unit = 1 / (kernel_sum * kernel_sum * pixel_side * pixel_side);
+  const color_scale scale{color_of, [&](double share) {
+                            return unit * max_density * std::expm1(share * std::log1p(decades)) /
+                                   decades;
+                          }};
+  return labeled_image(picture, "projected density (mass/length^2)  time " + short_number(time),
+                       scale, std::max(1u, size / 512));
 }
 
 }  // namespace common

@@ -232,7 +232,8 @@ void run(nbody_command_line o) {
     });
   }
   if (!o.image.empty()) {
-    common::write_png(o.image, common::draw_density(all.bodies, o.image_size, o.image_side));
+    common::write_png(o.image, common::draw_density(all.bodies, o.dt * double(all.steps),
+                                                    o.image_size, o.image_side));
   }
   common::write_trace(o.trace, trace);
   common::write_report(

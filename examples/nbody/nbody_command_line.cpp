@@ -89,7 +89,7 @@ void declare_output(CLI::App& app, nbody_command_line& o) {
     if (has_extension(file, ".png")) return {};
     return "'" + file + "' must end in .png, the only format of images";
   });
-  app.add_option("--image-size", o.image_size, "Width and height in pixels")
+  app.add_option("--image-size", o.image_size, "Width and height in pixels, without the scale")
       ->transform(whole_number(1, 16384))
       ->capture_default_str()
       ->needs(image);

@@ -8,12 +8,12 @@ value() { sed -n "s|^$1: ||p" out; }
 # less <a> <b>: succeeds if |a| < b
 less() { awk -v a="$1" -v b="$2" 'BEGIN { exit !((a < 0 ? -a : a) < b) }'; }
 
-# png <file> <size>: checks the signature, the width and height in the header, and the end of a PNG
-# file
+# png <file> <width> <height>: checks the signature, the width and height in the header, and the end
+# of a PNG file
 png() {
   [ "$(od -An -tx1 -N8 "$1" | tr -d ' \n')" = 89504e470d0a1a0a ] || fail "$1 is not a PNG file"
-  [ "$(od -An -tx1 -j12 -N12 "$1" | tr -d ' \n')" = "49484452$(printf '%08x%08x' "$2" "$2")" ] ||
-    fail "$1 does not have $2 x $2 pixels"
+  [ "$(od -An -tx1 -j12 -N12 "$1" | tr -d ' \n')" = "49484452$(printf '%08x%08x' "$2" "$3")" ] ||
+    fail "$1 does not have $2 x $3 pixels"
   [ "$(tail -c 8 "$1" | od -An -tx1 | tr -d ' \n')" = 49454e44ae426082 ] || fail "$1 is incomplete"
 }
 
@@ -49,17 +49,17 @@ rm o
 printf 'x,y,z,vx,vy,vz,m\n' >i
 expect 0 - --input i --backend cpu --steps 3 --output o --image p.png --image-size 20
 cmp -s i o || fail "no bodies: $(cat o)"
-png p.png 20
+png p.png 269 37
 rm o p.png
 
-# Images have the requested size. The same seed gives the same image, another seed gives another
+# Images have the requested size; a title and a scale are beside them. The same seed gives the same image, another seed gives another
 # one.
 small=(--backend cpu --plummer 300 --steps 5 --quiet)
 expect 0 - "${small[@]}" --image p.png
-png p.png 512
+png p.png 602 529
 for seed in 1 2; do
   expect 0 - "${small[@]}" --image p$seed.png --image-size 100 --image-side 3 --seed $seed
-  png p$seed.png 100
+  png p$seed.png 263 117
 done
 expect 0 - "${small[@]}" --image p.png --image-size 100 --image-side 3
 cmp -s p.png p1.png || fail "the same seed gave another image"

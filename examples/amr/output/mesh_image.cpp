@@ -3,16 +3,14 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
 #include "common/colors.hpp"
-#include "common/pixel_text.hpp"
+#include "common/labeled_image.hpp"
 #include "mesh_check.hpp"
 
 namespace common {
@@ -187,39 +185,10 @@ std::size_t find_field(const ramify::mesh_snapshot& mesh, std::string_view name)
   throw std::invalid_argument("field '" + std::string(name) + "' is none of" + known);
 }
 
-/// Returns a number in four digits.
-std::string short_number(double value) {
-  std::array<char, 32> digits{};
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value,
-                                 std::chars_format::general, 4);
-  return {digits.data(), end.ptr};
-}
-
 /// Returns the value at a share of the range of colors.
 double value_on_scale(double least, double greatest, double share, bool logarithmic) {
   if (!logarithmic) return std::lerp(least, greatest, share);
   return least > 0 ? std::exp(std::lerp(std::log(least), std::log(greatest), share)) : least;
-}
-
-/// Draws the scale of the colors, `height` pixels high, with its values on the right.
-void draw_scale(rgb_image& image, unsigned left, unsigned top, unsigned height, unsigned size,
-                const std::function<double(double)>& value_at) {
-  const unsigned width = 12 * size;
-  for (unsigned y = 0; y < height; ++y) {
-    const rgb color = mesh_color(height < 2 ? 1.0 : 1 - double(y) / double(height - 1));
-    std::fill_n(&image.pixels[std::size_t{top + y} * image.width + left], width, color);
-  }
-  constexpr int parts = 4;
-  const unsigned line = text_height(size);
-  for (int i = 0; i <= parts; ++i) {
-    // Labels that would overlap are left out, except for the ends.
-    if (i % parts != 0 && height < (parts + 1) * line) continue;
-    const double share = double(i) / parts;
-    const double middle = (1 - share) * double(height) - 0.5 * line;
-    const double last = double(height > line ? height - line : 0);
-    draw_text(image, left + width + 3 * size, top + unsigned(std::clamp(middle, 0.0, last)),
-              short_number(value_at(share)), size, {0, 0, 0});
-  }
 }
 
 void check(const mesh_image_options& options) {
@@ -279,26 +248,13 @@ rgb_image draw_labeled_mesh(const ramify::mesh_snapshot& mesh, std::string_view 
   picture plain(mesh, find_field(mesh, field), options);
   const auto [least, greatest] = plain.range();
   const rgb_image inner = std::move(plain).draw();
-  const unsigned size = std::max(1u, options.longer_edge / 512);  // of a dot of a letter
   const std::string title = std::string(field) +
                             (units.field.empty() ? "" : " (" + units.field + ')') + "  time " +
                             short_number(mesh.time) + (units.time.empty() ? "" : ' ' + units.time);
-  const unsigned top = text_height(size) + 6 * size;
-  const unsigned strip = 25 * size + text_width("-1.234e-100", size);
-  rgb_image all;
-  all.width = std::max(inner.width + strip, text_width(title, size) + 6 * size);
-  all.height = top + std::max(inner.height, 2 * text_height(size)) + 3 * size;
-  all.pixels.assign(std::size_t{all.width} * all.height, {255, 255, 255});
-  for (unsigned row = 0; row < inner.height; ++row) {
-    std::copy_n(&inner.pixels[std::size_t{row} * inner.width], inner.width,
-                &all.pixels[std::size_t{top + row} * all.width]);
-  }
-  draw_text(all, 3 * size, 3 * size, title, size, {0, 0, 0});
-  draw_scale(all, inner.width + 4 * size, top, std::max(inner.height, 2 * text_height(size)), size,
-             [&, low = least, high = greatest](double share) {
-               return value_on_scale(low, high, share, options.logarithmic);
-             });
-  return all;
+  const color_scale colors{mesh_color, [&, low = least, high = greatest](double share) {
+                             return value_on_scale(low, high, share, options.logarithmic);
+                           }};
+  return labeled_image(inner, title, colors, std::max(1u, options.longer_edge / 512));
 }
 
 }  // namespace common
