@@ -2,7 +2,6 @@
 // Many small problems on a GPU: a batch in one call, beside a call for each of them. Searches are
 // checked by dynamic programming, and integrals by their antiderivative, before a time is reported.
 //   benchmark_batches_cuda --part knapsacks
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "measure_cuda.cuh"
+#include "search/knapsacks.cuh"
 
 namespace {
 
@@ -38,79 +38,28 @@ void add_row(benchmark::recorder& out, route taken, const benchmark::timing& bat
 constexpr unsigned items = 24;
 constexpr unsigned capacity = 200;
 
-struct item {
-  unsigned weight, value;
-};
-
-/// A knapsack with a decision for each of the first items.
-struct bag {
-  unsigned problem;
-  unsigned decided;
-  unsigned capacity;  ///< that is left
-  unsigned lost;      ///< value of the items that were left out
-};
-
-/// Minimizes the value that is left out. The bound takes all items that fit on their own.
-struct fill_bags {
-  const item* all;  ///< the items of all problems
-
-  [[nodiscard]] __device__ const item& item_of(const bag& k, unsigned i) const {
-    return all[k.problem * items + i];
-  }
-  [[nodiscard]] __device__ unsigned degree(const bag& k) const {
-    if (k.decided == items) return 0;
-    return item_of(k, k.decided).weight <= k.capacity ? 2 : 1;
-  }
-  [[nodiscard]] __device__ bag child(const bag& k, unsigned i) const {
-    const item& next = item_of(k, k.decided);
-    if (i + 1 < degree(k)) return {k.problem, k.decided + 1, k.capacity - next.weight, k.lost};
-    return {k.problem, k.decided + 1, k.capacity, k.lost + next.value};
-  }
-  [[nodiscard]] __device__ std::int64_t bound(const bag& k) const {
-    std::int64_t lost = k.lost;
-    for (unsigned i = k.decided; i < items; ++i) {
-      if (item_of(k, i).weight > k.capacity) lost += item_of(k, i).value;
-    }
-    return lost;
-  }
-  [[nodiscard]] __device__ std::int64_t value(const bag& k) const { return k.lost; }
-};
-
-/// Returns the value that the best choice of items leaves out, by dynamic programming.
-std::int64_t least_loss(const item* of) {
-  std::vector<std::int64_t> best(capacity + 1, 0);
-  std::int64_t sum = 0;
-  for (unsigned i = 0; i < items; ++i) {
-    sum += of[i].value;
-    for (unsigned c = capacity; c >= of[i].weight; --c) {
-      best[c] = std::max(best[c], best[c - of[i].weight] + of[i].value);
-    }
-  }
-  return sum - best[capacity];
-}
-
 void measure_knapsacks(benchmark::recorder& out) {
   out.table("knapsacks", columns,
             "1,000 knapsacks of 24 items: one branch_and_bound() of tree_roots, and 1,000 calls; "
             "medians of 3 (least–most)");
-  std::vector<item> all;
+  std::vector<examples::knapsack_item> all;
   for (unsigned i = 0; i < problems * items; ++i) {
     const std::uint64_t random = benchmark::scrambled(i);
     const auto weight = static_cast<unsigned>(random % 40 + 1);
     all.push_back({weight, weight + static_cast<unsigned>(random / 64 % 10)});
   }
   const auto on_device = benchmark::upload(all);
-  std::vector<bag> roots;
-  for (unsigned p = 0; p < problems; ++p) roots.push_back({p, 0, capacity, 0});
-  const fill_bags problem{on_device.data()};
+  const auto roots = examples::roots_of_knapsacks(problems, capacity);
+  const examples::fill_knapsacks<items> problem{on_device.data()};
   for (const route taken : routes) {
     const environment env{.route = taken};
-    std::vector<branch_and_bound_solution<bag>> best(problems);
+    std::vector<branch_and_bound_solution<examples::partial_knapsack>> best(problems);
     const benchmark::timing batch = benchmark::host_time_of(3, [&] {
       branch_and_bound(tree_roots(roots.data(), problems), problem, best.data(), env);
     });
     for (unsigned p = 0; p < problems; ++p) {
-      require(best[p].found && best[p].value == least_loss(&all[std::size_t{p} * items]),
+      const auto* const mine = &all[std::size_t{p} * items];
+      require(best[p].found && best[p].value == examples::least_loss(mine, items, capacity),
               "a knapsack of the batch has another value");
     }
     std::vector<std::int64_t> values(problems);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Batches of searches, compared with dynamic programming and with exhaustive searches.
-#include <algorithm>
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
@@ -15,6 +14,7 @@
 #include "counts_on_device.cuh"
 #include "exceptions.hpp"
 #include "failed_launches.hpp"
+#include "search/knapsacks.cuh"
 
 namespace data = boost::unit_test::data;
 using namespace tests;
@@ -25,57 +25,6 @@ using ramify::tree_roots;
 using ramify::value_range;
 
 namespace {
-
-constexpr unsigned items = 18;  ///< of a knapsack
-
-struct item {
-  unsigned weight;
-  unsigned value;
-};
-
-/// A knapsack with a decision for each of the first items.
-struct bag {
-  unsigned problem;
-  unsigned decided;
-  unsigned capacity;  ///< that is left
-  unsigned lost;      ///< value of the items that were left out
-};
-
-/// The value that is lost, of many knapsacks. The bound takes all items that fit on their own.
-struct fill_knapsacks {
-  const item* all;  ///< the items of all problems
-
-  [[nodiscard]] __device__ const item& item_of(const bag& k, unsigned i) const {
-    return all[k.problem * items + i];
-  }
-  [[nodiscard]] __device__ unsigned degree(const bag& k) const {
-    if (k.decided == items) return 0;
-    return item_of(k, k.decided).weight <= k.capacity ? 2 : 1;
-  }
-  [[nodiscard]] __device__ bag child(const bag& k, unsigned i) const {
-    const item& next = item_of(k, k.decided);
-    if (i + 1 < degree(k)) return {k.problem, k.decided + 1, k.capacity - next.weight, k.lost};
-    return {k.problem, k.decided + 1, k.capacity, k.lost + next.value};
-  }
-  [[nodiscard]] __device__ std::int64_t bound(const bag& k) const {
-    std::int64_t lost = k.lost;
-    for (unsigned i = k.decided; i < items; ++i) {
-      if (item_of(k, i).weight > k.capacity) lost += item_of(k, i).value;
-    }
-    return lost;
-  }
-  [[nodiscard]] __device__ std::int64_t value(const bag& k) const { return k.lost; }
-};
-
-unsigned best_by_table(const item* of, unsigned capacity) {
-  std::vector<unsigned> best(capacity + 1, 0);
-  for (unsigned i = 0; i < items; ++i) {
-    for (unsigned c = capacity; c >= of[i].weight; --c) {
-      best[c] = std::max(best[c], best[c - of[i].weight] + of[i].value);
-    }
-  }
-  return best[capacity];
-}
 
 using solution = ramify::branch_and_bound_solution<cost_node>;
 
@@ -119,26 +68,24 @@ BOOST_AUTO_TEST_SUITE(branch_and_bound_batches)
 
 BOOST_DATA_TEST_CASE(many_knapsacks_are_one_call, data::make(routes), taken) {
   const auto problems = static_cast<unsigned>(cut_down(40, 5));
+  constexpr unsigned items = 18;
   constexpr unsigned capacity = 150;
   std::mt19937 random(7);
-  std::vector<item> all;
+  std::vector<examples::knapsack_item> all;
   for (unsigned i = 0; i < problems * items; ++i) {
     const auto weight = static_cast<unsigned>(random() % 40 + 1);
     all.push_back({weight, weight + static_cast<unsigned>(random() % 10)});
   }
   const auto on_device = upload(all);
-  std::vector<bag> roots;
-  for (unsigned p = 0; p < problems; ++p) roots.push_back({p, 0, capacity, 0});
-  std::vector<ramify::branch_and_bound_solution<bag>> best(problems);
-  const auto report =
-      ramify::branch_and_bound(tree_roots(roots.data(), problems), fill_knapsacks{on_device.data()},
-                               best.data(), {.route = taken});
+  const auto roots = examples::roots_of_knapsacks(problems, capacity);
+  std::vector<ramify::branch_and_bound_solution<examples::partial_knapsack>> best(problems);
+  const auto report = ramify::branch_and_bound(tree_roots(roots.data(), problems),
+                                               examples::fill_knapsacks<items>{on_device.data()},
+                                               best.data(), {.route = taken});
   for (unsigned p = 0; p < problems; ++p) {
-    const item* const mine = &all[std::size_t{p} * items];
-    std::int64_t sum = 0;
-    for (unsigned i = 0; i < items; ++i) sum += mine[i].value;
+    const auto* const mine = &all[std::size_t{p} * items];
     BOOST_TEST(best[p].found);
-    BOOST_TEST(sum - best[p].value == best_by_table(mine, capacity));
+    BOOST_TEST(best[p].value == examples::least_loss(mine, items, capacity));
     BOOST_TEST(best[p].solution.problem == p);
     BOOST_TEST(best[p].solution.lost == best[p].value);
   }
