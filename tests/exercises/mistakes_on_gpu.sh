@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Runs each wrong answer of the exercises ten times on the GPU of this machine, and writes a line for
 # each to OUTPUT: the exercise, the answer, and a result, with tabs between them. A result is the
-# number of wrong runs, "error" if CUDA returned an error, or "no end" if ten seconds did not suffice.
+# number of wrong runs, "error" if CUDA returned an error, "crash" if a signal ended the program, or
+# "no end" if ten seconds did not suffice.
 #   mistakes_on_gpu.sh OUTPUT
 # Then `tests/exercises/mistakes.sh write` puts the results into the table.
 set -euo pipefail
@@ -53,7 +54,8 @@ for file in "$root"/examples/exercises/*.cu; do
     case $status in
       0) ;;
       124 | 137) result="no end" ;;
-      *) result="error" ;;
+      129 | 1[3-9][0-9]) result="crash" ;;
+      *) echo "$program $answer: exit status $status" >&2; exit 1 ;;
     esac
     echo "$name $answer: $result" >&2
     [[ $result != *$'\t'*error:* ]] || result=error

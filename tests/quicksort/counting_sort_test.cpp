@@ -5,7 +5,11 @@
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 #include <limits>
+#include <optional>
 #include <ramify/quicksort/counting_sort.cuh>
+#if RAMIFY_ON_CUDA
+#include <ramify/runtime/captured_graph.cuh>
+#endif
 #include <random>
 
 #include "quicksort_checks.cuh"
@@ -107,6 +111,37 @@ void expect_counted_words(ramify::environment env) {
   }
 }
 
+#if RAMIFY_ON_CUDA
+/// Captures a sort of n keys, and launches the graph with keys of each kind.
+template <class Key, class Compare>
+void expect_captured_counts(std::size_t n, ramify::environment env) {
+  const ramify::host_stream stream;
+  const ramify::device_buffer<Key> keys(n, stream.get());
+  const ramify::device_buffer<std::byte> scratch(
+      ramify::quicksort_scratch_bytes<Key, ramify::no_value, Compare>(n), stream.get());
+  stream.synchronize();
+  env.stream = stream;
+  env.memory = scratch;
+  std::optional<ramify::async_run<ramify::quicksort_report>> run;
+  const ramify::captured_graph graph(
+      stream.get(), [&] { run = ramify::quicksort_async(keys.data(), n, Compare{}, env); });
+  for (const keys_of kind :
+       {keys_of::all_values, keys_of::one_value, keys_of::both_ends, keys_of::three_values}) {
+    std::vector<Key> input = make_keys<Key>(kind, n);
+    std::vector<Key> sorted(n);
+    ramify::check(cudaMemcpyAsync(keys.data(), input.data(), n * sizeof(Key),
+                                  cudaMemcpyHostToDevice, stream.get()),
+                  "uploading");
+    graph.launch(stream.get());
+    tests::download(keys, sorted, stream.get());
+    std::sort(input.begin(), input.end(), Compare{});
+    BOOST_TEST((sorted == input));
+    const auto report = run->get();
+    BOOST_TEST((report.host_grids == 2u && report.child_grids == 0u));
+  }
+}
+#endif
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(quicksort)
@@ -148,7 +183,14 @@ BOOST_AUTO_TEST_CASE(short_keys_in_another_order_are_compared) {
   BOOST_TEST(report.host_grids > 2u);
 }
 
-#if !RAMIFY_ON_CUDA
+#if RAMIFY_ON_CUDA
+// The counts of a launch must not be added to those of the launch before.
+BOOST_DATA_TEST_CASE(each_launch_of_a_graph_counts_its_keys, data::make(routes), taken) {
+  const auto env = call_for(quicksort_strategy::sample_sort, taken).env;
+  expect_captured_counts<std::uint8_t, ramify::descending>(100'003, env);
+  expect_captured_counts<std::int16_t, ramify::ascending>(least_words + 4'099, env);
+}
+#else
 BOOST_AUTO_TEST_CASE(short_keys_under_other_schedules) {
   for (const auto& config : tests::reproducible_schedules()) {
     const ramify::cpu::scoped_executor_config scope(config);
