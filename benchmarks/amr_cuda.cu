@@ -2,6 +2,7 @@
 // Gas dynamics on uniform and adaptive meshes on the GPU, by route, in one run. Times
 // are of whole calls, by the host's clock: they wait for their results.
 //   benchmark_amr_cuda [cells of the uniform mesh along each axis, by default 256]
+//   benchmark_amr_cuda --part additions
 #include <cmath>
 #include <ramify/amr.cuh>
 #include <stdexcept>
@@ -156,6 +157,15 @@ void measure_small(benchmark::recorder& out, double copied_per_second) {
                  options);
 }
 
+/// Returns the options of a mesh of three levels with `across` coarse cells along each axis.
+amr_options three_levels_on(unsigned across) {
+  amr_options levels;
+  levels.mesh.roots = {across / 8, across / 8, across / 8};
+  levels.mesh.max_level = 2;
+  levels.regrid = {0.1, 0.02, 2, 10};
+  return levels;
+}
+
 /// A uniform mesh of `across` cells along each axis, then one of three levels.
 template <class Real>
 void measure_large(benchmark::recorder& out, unsigned across, double copied_per_second) {
@@ -165,18 +175,50 @@ void measure_large(benchmark::recorder& out, unsigned across, double copied_per_
   uniform.regrid.every = 0;
   measure_routes(out, "uniform " + std::to_string(across) + "³",
                  start_after<Real, 3>(10, uniform, copied_per_second), uniform, 10);
-  amr_options levels;
-  levels.mesh.roots = {across / 16, across / 16, across / 16};
-  levels.mesh.max_level = 2;
-  levels.regrid = {0.1, 0.02, 2, 10};
+  const amr_options levels = three_levels_on(across / 2);
   const auto from = start_after<Real, 3>(100, levels, copied_per_second);
   measure_levels(out, "3 levels on " + std::to_string(across / 2) + "³", from, levels);
   measure_regrids(out, from, levels);
 }
 
-void measure_all(benchmark::recorder& out, const benchmark::command_line& asked) {
-  const auto across = static_cast<unsigned>(asked.number_or(256));
-  const double copied = speed_of_copy();
+/// Steps of a gas with additions on the leaves of a state of the gas without them, by route.
+struct additions_of_gas {
+  benchmark::recorder& out;
+  const amr_state& from;
+  const amr_options& options;         ///< without regrids, so that all rows have the same leaves
+  std::vector<double> plain_ms = {};  ///< of the first row of each route
+
+  template <class Gas>
+  void add_rows(const std::string& name, const Gas& gas) {
+    const bool is_first = plain_ms.empty();
+    std::size_t which = 0;
+    for (const route wanted : {route::device, route::flat}) {
+      const auto m = measure(gas, from, options, wanted, 20);
+      if (is_first) plain_ms.push_back(m.step.median_ms);
+      out.row({name, name_of<typename Gas::real>(), to_string(m.report.taken), m.report.leaves,
+               m.step, m.updates_per_second / 1e6, m.step.median_ms / plain_ms[which++]});
+    }
+  }
+};
+
+/// Adds rows of the blast on three levels, with and without parabolas and a solid body, a box in
+/// the way of the blast.
+template <class Real>
+void measure_additions(benchmark::recorder& out, unsigned across) {
+  using gas_type = euler<Real, 3>;
+  using body = solid_box<Real, 3>;
+  amr_options options = three_levels_on(across / 2);
+  const auto from = start_after<Real, 3>(100, options, 1);
+  options.regrid.every = 0;
+  const body box{{Real(0.5625), Real(0.375), Real(0.375)}, {Real(0.75), Real(0.625), Real(0.625)}};
+  additions_of_gas rows{out, from.state, options};
+  rows.add_rows("gas", gas_type{});
+  rows.add_rows("with_ppm", with_ppm<gas_type>{});
+  rows.add_rows("with_solid", with_solid<gas_type, body>{{}, box});
+  rows.add_rows("both", with_ppm<with_solid<gas_type, body>>{{{}, box}});
+}
+
+void measure_meshes(benchmark::recorder& out, unsigned across, double copied) {
   out.table("copy", {"TB/s of a copy"}, "1 GiB, read and written");
   out.row({copied / 1e12});
   out.table(
@@ -191,12 +233,26 @@ void measure_all(benchmark::recorder& out, const benchmark::command_line& asked)
   measure_small<double>(out, copied);
 }
 
+void measure_all(benchmark::recorder& out, const benchmark::command_line& asked) {
+  const auto across = static_cast<unsigned>(asked.number_or(256));
+  if (asked.has_part("meshes")) measure_meshes(out, across, speed_of_copy());
+  if (!asked.has_part("additions")) return;
+  out.table("additions",
+            {"physics", "precision", "route", "blocks", "ms a step", "10^6 updates/s",
+             "time / without additions"},
+            "Medians of " + std::to_string(repeats) +
+                " (least–most); the blast on three levels, from one state, without regrids");
+  measure_additions<double>(out, across);
+  measure_additions<float>(out, across);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   return benchmark::run({.name = "amr_cuda",
                          .about = "Gas dynamics on uniform and adaptive meshes on the GPU.",
                          .machine = benchmark::this_gpu,
+                         .parts = {"meshes", "additions"},
                          .words = "cells of the uniform mesh along each axis, by default 256"},
                         argc, argv, measure_all);
 }

@@ -3,6 +3,7 @@
 // neighbors, lists, and clusters. The times are those of the calls, measured with the host's clock;
 // each call waits for its result.
 //   benchmark_spatial_tree_cuda [number of points, default 10^7]
+//   benchmark_spatial_tree_cuda --part callbacks
 #include <chrono>
 #include <cmath>
 #include <ramify/spatial_tree.cuh>
@@ -33,6 +34,36 @@ benchmark::timing time_of(Call call) {
   return benchmark::host_time_of(repeats, call);
 }
 
+/// The callback that does the work of nearest().
+struct rows_of_neighbors {
+  std::size_t k;
+  std::uint32_t* ids;
+  float* distances2;
+
+  __device__ std::size_t begin(std::uint32_t query) const { return query * k; }
+  __device__ void operator()(std::size_t& at, const spatial_match<float>& m) const {
+    ids[at] = m.point;
+    distances2[at++] = m.distance2;
+  }
+};
+
+/// The callback that does the work of radius_rows().
+struct rows_of_matches {
+  std::size_t width;
+  std::uint32_t* ids;
+  std::uint32_t* counts;
+
+  __device__ std::uint32_t begin(std::uint32_t) const { return 0; }
+  __device__ void operator()(std::uint32_t& count, const spatial_match<float>& m) const {
+    if (count < width) ids[m.query * width + count] = m.point;
+    ++count;
+  }
+  __device__ void end(std::uint32_t query, std::uint32_t count) const {
+    counts[query] = count;
+    for (std::size_t i = count; i < width; ++i) ids[query * width + i] = no_neighbor;
+  }
+};
+
 /// Uniform points in the unit cube, and the calls that are measured.
 class bench {
  public:
@@ -62,9 +93,9 @@ class bench {
     (void)all_nearest_neighbors(tree.view(), neighbors, true, ids_.data(), distances2_.data());
   }
   /// Finds the nearest points of all points: in the tree's order, or in the caller's random order.
-  void run_nearest(const tree_type& tree, bool along_curve,
-                   const spatial_query_options& options) const {
-    (void)nearest(tree.view(), queries(tree, along_curve), size(), k, ids_.data(),
+  void run_nearest(const tree_type& tree, bool along_curve, const spatial_query_options& options,
+                   std::size_t neighbors = k) const {
+    (void)nearest(tree.view(), queries(tree, along_curve), size(), neighbors, ids_.data(),
                   distances2_.data(), options);
   }
   void run_radius_count(const tree_type& tree, bool along_curve,
@@ -81,13 +112,37 @@ class bench {
     (void)radius_count(tree.view(), tree.view().points, size(), radius_, counts_.data());
   }
   /// Lists the points in the balls: counts and lists in two passes, or rows in one.
-  void run_radius_list(const tree_type& tree) const {
-    (void)radius_list(tree.view(), tree.view().points, size(), radius_);
+  device_neighbor_lists run_radius_list(const tree_type& tree) const {
+    return radius_list(tree.view(), tree.view().points, size(), radius_);
   }
   std::uint64_t run_radius_rows(const tree_type& tree) const {
     return radius_rows(tree.view(), tree.view().points, size(), radius_,
                        {most_neighbors, ids_.data(), counts_.data()})
         .truncated;
+  }
+  /// Finds the nearest points as run_nearest() does, by query() with a callback.
+  void query_nearest(const tree_type& tree, bool along_curve, std::size_t neighbors) const {
+    (void)query(tree.view(), nearest_to(queries(tree, along_curve), size(), neighbors),
+                rows_of_neighbors{neighbors, ids_.data(), distances2_.data()});
+  }
+  /// Counts the points in the balls as run_radius_count() does, by query() with a callback.
+  void query_count(const tree_type& tree, bool along_curve) const {
+    (void)query(tree.view(), in_balls(queries(tree, along_curve), size(), radius_),
+                count_matches{counts_.data()});
+  }
+  /// Lists the points in the balls as run_radius_list() does, by query_list().
+  device_neighbor_lists query_lists(const tree_type& tree) const {
+    return query_list(tree.view(), in_balls(tree.view().points, size(), radius_));
+  }
+  /// Writes rows as run_radius_rows() does, by query() with a callback.
+  void query_rows(const tree_type& tree) const {
+    (void)query(tree.view(), in_balls(tree.view().points, size(), radius_),
+                rows_of_matches{most_neighbors, ids_.data(), counts_.data()});
+  }
+  /// Overwrites the results of the last calls.
+  void clear() const {
+    clear_memory(ids_.data(), ids_.size(), nullptr, "clearing ids");
+    clear_memory(counts_.data(), counts_.size(), nullptr, "clearing counts");
   }
   /// Measures the encoding and the sort of the points by all bits, as a build runs them if its host
   /// does not wait for statistics of the codes.
@@ -246,11 +301,56 @@ void measure_lists(benchmark::recorder& out, const bench& b) {
   }
   const auto counts = time_of([&] { b.run_radius_count(tree); });
   out.row({"counts in balls", counts, millions_per_second(b.size(), counts), {}});
-  const auto lists = time_of([&] { b.run_radius_list(tree); });
+  const auto lists = time_of([&] { (void)b.run_radius_list(tree); });
   out.row({"lists of balls", lists, millions_per_second(b.size(), lists), {}});
   std::uint64_t truncated = 0;
   const auto rows = time_of([&] { truncated = b.run_radius_rows(tree); });
   out.row({"rows of balls", rows, millions_per_second(b.size(), rows), truncated});
+}
+
+void measure_callbacks(benchmark::recorder& out, const bench& b) {
+  out.table(
+      "callbacks",
+      {"work", "order of the queries", "call, ms", "query() with a callback, ms", "query() / call"},
+      "The calls for neighbors and balls of about 30 points, and query() with a callback that "
+      "does the same work; all points are queries");
+  const tree_type tree = b.build();
+  const auto row = [&](const std::string& work, bool along_curve, auto call, auto by_callback) {
+    const auto result_of = [&](const auto& which) {
+      b.clear();
+      which();
+      return b.results();
+    };
+    if (result_of(call) != result_of(by_callback)) {
+      throw std::runtime_error(work + " by query() differ");
+    }
+    const auto of_call = time_of(call);
+    const auto of_query = time_of(by_callback);
+    out.row({work, along_curve ? "along the curve" : "random", of_call, of_query,
+             of_query.median_ms / of_call.median_ms});
+  };
+  for (const bool along_curve : {true, false}) {
+    for (const std::size_t neighbors : {1, 4, 8, 10, 16, 32}) {
+      row(
+          std::to_string(neighbors) + " nearest", along_curve,
+          [&] { b.run_nearest(tree, along_curve, {}, neighbors); },
+          [&] { b.query_nearest(tree, along_curve, neighbors); });
+    }
+    row(
+        "counts in balls", along_curve, [&] { b.run_radius_count(tree, along_curve, {}); },
+        [&] { b.query_count(tree, along_curve); });
+  }
+  row(
+      "rows of balls", true, [&] { (void)b.run_radius_rows(tree); }, [&] { b.query_rows(tree); });
+  const auto ids_of = [](const device_neighbor_lists& lists) {
+    return download(lists.ids.data(), lists.ids.size());
+  };
+  if (ids_of(b.run_radius_list(tree)) != ids_of(b.query_lists(tree))) {
+    throw std::runtime_error("lists by query_list() differ");
+  }
+  row(
+      "lists of balls", true, [&] { (void)b.run_radius_list(tree); },
+      [&] { (void)b.query_lists(tree); });
 }
 
 }  // namespace
@@ -260,7 +360,7 @@ int main(int argc, char** argv) {
       {.name = "spatial_tree_cuda",
        .about = "Spatial trees on the GPU: builds by route, queries by leaf size.",
        .machine = benchmark::this_gpu,
-       .parts = {"builds", "queries", "orders", "lists", "clusters"},
+       .parts = {"builds", "queries", "orders", "lists", "callbacks", "clusters"},
        .words = "the number of points, default 10^7"},
       argc, argv, [](benchmark::recorder& out, const benchmark::command_line& arguments) {
         const std::size_t n = arguments.number_or(10'000'000);
@@ -270,6 +370,7 @@ int main(int argc, char** argv) {
           if (arguments.has_part("queries")) measure_queries(out, b);
           if (arguments.has_part("orders")) measure_orders(out, b);
           if (arguments.has_part("lists")) measure_lists(out, b);
+          if (arguments.has_part("callbacks")) measure_callbacks(out, b);
         }
         if (arguments.has_part("clusters")) benchmark::measure_clusters(out, n);
       });
