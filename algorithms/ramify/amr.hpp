@@ -58,6 +58,7 @@ enum class amr_problem {
   brio_wu,           ///< a shock tube of a plasma, along x; only in 2D
   orszag_tang,       ///< a vortex of a plasma, with shocks; only in 2D
   rotor,             ///< a dense disc that spins in a magnetic field; only in 2D
+  forward_step,      ///< a wind of Mach 3 that meets a step, a solid body; with keep_positive
   regions            ///< a gas with the states of amr_setup::regions
 };
 
@@ -95,9 +96,10 @@ enum class amr_fields {
 
 /// Returns the name of the enumerator, or "?" for a value that is none.
 [[nodiscard]] constexpr std::string_view to_string(amr_problem problem) {
-  return choice_name(problem, {"sod", "sedov", "kelvin-helmholtz", "linear-wave", "advect-gaussian",
-                               "vortex-in-box", "double-mach", "noh", "rayleigh-taylor",
-                               "dam-break", "brio-wu", "orszag-tang", "rotor", "regions"});
+  return choice_name(
+      problem, {"sod", "sedov", "kelvin-helmholtz", "linear-wave", "advect-gaussian",
+                "vortex-in-box", "double-mach", "noh", "rayleigh-taylor", "dam-break", "brio-wu",
+                "orszag-tang", "rotor", "forward-step", "regions"});
 }
 /// Returns the name of the enumerator.
 [[nodiscard]] constexpr std::string_view to_string(amr_shape shape) {
@@ -140,8 +142,8 @@ struct amr_setup {
   /// Gravity along each axis, on a gas; 0 for the other problems.
   std::array<double, 3> gravity{};
   /// Whether density and pressure of a gas stay positive near a vacuum and at any Mach number
-  /// (<ramify/amr/physics/positivity.cuh>); false for the other problems. amr_report counts the
-  /// cells. A step takes longer.
+  /// (<ramify/amr/physics/positivity.cuh>); true for forward_step, and false for problems of no
+  /// gas. amr_report counts the cells. A step takes longer.
   bool keep_positive = false;
   /// Of amr_problem::regions: 1 to 12. Where several contain a point, the last one has its state;
   /// the first one must be everywhere.
@@ -158,7 +160,8 @@ struct amr_setup {
                                           amr_criterion criterion = amr_criterion::gradient);
 
 /// Checks all fields. Sides can be boundary::prescribed for double_mach and noh, whose sides have
-/// the exact solution, and for regions, which continue beyond the domain.
+/// the exact solution, for forward_step, which has the wind there, and for regions, which continue
+/// beyond the domain.
 /// \throws std::invalid_argument naming the field and its range
 void validate(const amr_setup& setup);
 

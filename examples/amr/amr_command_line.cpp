@@ -87,7 +87,7 @@ void declare_problem(CLI::App& app, amr_command_line& o) {
          "--problem", parsed_by(ramify::parse_amr_problem, o.problem),
          "kelvin-helmholtz (the default), sod, sedov, linear-wave, advect-gaussian, "
          "vortex-in-box, double-mach, noh, rayleigh-taylor, dam-break, brio-wu, orszag-tang, "
-         "rotor, or regions of --input")
+         "rotor, forward-step, or regions of --input")
       ->group(flow);
   app.add_option("--dim", o.dim, "Dimensions: 2 (the default) or 3")
       ->transform(whole_number(2, 3))

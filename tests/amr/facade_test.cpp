@@ -38,6 +38,7 @@ constexpr amr_problem all_problems[] = {amr_problem::sod,
                                         amr_problem::brio_wu,
                                         amr_problem::orszag_tang,
                                         amr_problem::rotor,
+                                        amr_problem::forward_step,
                                         amr_problem::regions};
 
 bool exists(amr_problem problem, int dimensions) {
@@ -100,7 +101,7 @@ BOOST_AUTO_TEST_CASE(bad_options_are_rejected_by_name) {
     change(setup);
     return setup;
   };
-  check_rejected(with([](auto& o) { o.problem = amr_problem(14); }), "amr_setup.problem");
+  check_rejected(with([](auto& o) { o.problem = amr_problem(15); }), "amr_setup.problem");
   check_rejected(with([](auto& o) { o.dimensions = 4; }), "amr_setup.dimensions is 4");
   check_rejected(with([](auto& o) { o.precision = amr_precision(2); }), "amr_setup.precision");
   check_rejected(with([](auto& o) { o.criterion = amr_criterion(2); }), "amr_setup.criterion");

@@ -194,7 +194,7 @@ BOOST_DATA_TEST_CASE(seven_waves_leave_the_states_of_ryu_and_jones, data::make({
   const values right{1, 0, 0, 0, 1, 2 * unit, 4 * unit, 2 * unit, 0};
   const plasma_tube<double, 2> tube{axis, 0.5, left, right};
   amr_options options = mesh_of(1, 1, boundary::outflow);
-  options.mesh.roots[std::size_t(axis)] = 28;
+  options.mesh.roots[std::size_t(axis)] = 20;
   options.mesh.max_level = 1;
   options.step.subcycle = axis == 1;
   gradient_criterion<plasma> criterion;
@@ -204,7 +204,7 @@ BOOST_DATA_TEST_CASE(seven_waves_leave_the_states_of_ryu_and_jones, data::make({
       {0.59, 1.6343, 1.9317, 0.57538, 0.047601, 0.24734, 1.4126, 0.43772},
       {0.65, 1.4735, 1.9317, 0.57538, 0.047601, 0.24734, 1.4126, 0.43772},
       {0.80, 1.3090, 1.5844, 0.53432, -0.094572, -0.047286, 1.5078, 0.75392}};
-  check_plateaus(run, tube, 0.2, exact, 0.03);
+  check_plateaus(run, tube, 0.2, exact, 0.01);
   BOOST_TEST(run.report().finest_level == 1);
 }
 
@@ -216,7 +216,7 @@ BOOST_AUTO_TEST_CASE(the_tube_of_brio_and_wu_in_3d_in_float_along_z) {
   const int axis = 2;
   plasma_tube<float, 3> tube{axis};
   amr_options options = mesh_of(1, 1, boundary::outflow);
-  options.mesh.roots[std::size_t(axis)] = 36;
+  options.mesh.roots[std::size_t(axis)] = 20;
   small physics;
   physics.gamma = 2;
   amr_run<small, gradient_criterion<small>, 4> run(physics, gradient_criterion<small>{}, tube,
@@ -228,7 +228,7 @@ BOOST_AUTO_TEST_CASE(the_tube_of_brio_and_wu_in_3d_in_float_along_z) {
 }
 
 BOOST_DATA_TEST_CASE(totals_stay_and_the_divergence_is_cleaned, data::make(subcycling), subcycle) {
-  amr_options options = mesh_of(4, 4, boundary::periodic);
+  amr_options options = mesh_of(3, 3, boundary::periodic);
   options.mesh.max_level = 1;
   options.step.subcycle = subcycle;
   options.regrid.refine_above = 0.1;
@@ -261,16 +261,16 @@ BOOST_AUTO_TEST_CASE(a_false_field_decays) {
     physics.cleaning = cleaning;
     physics.damping = damping;
     run_in_2d run(physics, gradient_criterion<plasma>{}, initial{start::false_field},
-                  mesh_of(8, 8, boundary::periodic));
+                  mesh_of(6, 6, boundary::periodic));
     const double before = divergence(run)[0];
-    run.advance(120);
+    run.advance(80);
     return divergence(run)[0] / before;
   };
   const double kept = left_of_it(0, 0.1);
   const double carried = left_of_it(1, 0);
   const double damped = left_of_it(1, 0.1);
   BOOST_TEST_MESSAGE("kept " << kept << ", carried " << carried << ", damped " << damped);
-  BOOST_TEST(kept > 0.8);
+  BOOST_TEST(kept > 0.7);
   BOOST_TEST(carried < 0.5 * kept);
   BOOST_TEST(damped < 0.5 * carried);
 }
@@ -328,7 +328,7 @@ BOOST_AUTO_TEST_CASE(the_rotor_has_the_published_ranges_and_stays_symmetric) {
 // D. S. Balsara, D. S. Spicer, J. Comput. Phys. 149 (1999) 270: a blast whose surroundings have a
 // magnetic pressure 4,000 times that of the gas. All additions, and both routes.
 BOOST_AUTO_TEST_CASE(a_blast_in_a_strong_field_with_all_additions) {
-  amr_options options = mesh_of(3, 3, boundary::periodic);
+  amr_options options = mesh_of(2, 2, boundary::periodic);
   options.mesh.lower = {-0.5, -0.5, 0};
   options.mesh.upper = {0.5, 0.5, 1};
   options.mesh.max_level = 1;

@@ -214,6 +214,41 @@ BOOST_AUTO_TEST_CASE(the_double_mach_reflection_has_its_shock) {
   BOOST_TEST(most < 23.0);
 }
 
+// The wind enters above and below the height of the step, and leaves above it until the first wave
+// arrives: walls take no mass. The gas at the foot of the step is heated by a shock that runs
+// against the wind, as at a closed end of a tube.
+BOOST_AUTO_TEST_CASE(a_step_keeps_the_wind_that_it_stops) {
+  amr_setup setup = with_roots(amr_problem::forward_step, {6, 2, 1}, 0);
+  setup.options.mesh.upper = {1.2, 0.4, 1};
+  amr_simulation gas(setup, on_cpu);
+  const double before = gas.totals()[0];
+  BOOST_TEST(std::abs(before - 1.2 * 0.4 * 1.4) < 1e-12);
+  const double end = 0.06;
+  gas.advance_to(end);
+  BOOST_TEST(std::abs(gas.totals()[0] - before - 1.4 * 3 * 0.2 * end) < 1e-12);
+  // A shock that stops a gas of Mach 3 and pressure 1, by the relations of Rankine and Hugoniot.
+  const double a = 3 * 2.4 / 4;
+  const double shock_mach = a + std::sqrt(a * a + 1);
+  const double stopped = (2.8 * shock_mach * shock_mach - 0.4) / 2.4;
+  double least = 1e9, most = 0, changed = 0;
+  for_each_cell(gas.snapshot(amr_fields::primitive), [&](double x, double y, double,
+                                                         const auto& w) {
+    if (x > 0.6 && y < 0.2) {
+      changed = std::max({changed, std::abs(w[0] - 1.4), std::abs(w[1] - 3), std::abs(w[3] - 1)});
+    }
+    if (x > 0.5875 && x < 0.6 && y < 0.03) {
+      least = std::min(least, w[3]);
+      most = std::max(most, w[3]);
+    }
+  });
+  BOOST_TEST(changed < 1e-14);
+  BOOST_TEST(std::abs(least / stopped - 1) < 0.05);
+  BOOST_TEST(std::abs(most / stopped - 1) < 0.05);
+  setup.keep_positive = false;
+  check_rejected(setup,
+                 "amr_setup.keep_positive is 0; it must be true for the problem forward-step");
+}
+
 BOOST_AUTO_TEST_CASE(regions_are_a_tube_and_a_ball) {
   amr_setup tube = with_roots(amr_problem::sod, {1, 1, 1}, 1);
   amr_setup own = tube;

@@ -186,7 +186,7 @@ expect 3 'noise.inputs' --input noise.inputs --output-dir o
 expect 0 - --input empty.inputs --problem noh --max-level 0 --t-end 0.01 --backend cpu --quiet --output-dir n
 
 # The other new problems.
-for problem in double-mach rayleigh-taylor dam-break orszag-tang rotor; do
+for problem in double-mach rayleigh-taylor dam-break orszag-tang rotor forward-step; do
   expect 0 - --problem $problem --max-level 0 --frames 1 --t-end 0.002 --backend cpu --quiet --output-dir p
   [ -s p/${problem}_0001.png ] || fail "no picture of $problem"
   rm -r p

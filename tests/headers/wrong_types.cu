@@ -102,6 +102,14 @@ struct without_flux : gas {
 struct other_source : gas {
   __device__ values source(const values&) const;
 };
+struct without_components : gas {
+  static constexpr int first_magnetic = 1;
+  static constexpr int psi = 4;
+};
+struct without_psi : gas {
+  static constexpr int first_magnetic = 1;
+  static constexpr int velocity_components = 3;
+};
 struct not_for_kernels : gas {
   explicit not_for_kernels(int) {}
 };
@@ -186,8 +194,10 @@ void call(quadrature_estimate* no_estimates, const unsigned* no_roots, const flo
   const sod<double, 2> tube;
   amr_run(gas{}, criterion, nothing{}, amr_options{});  // the initial state needs values operator()
   amr_run(gas{}, nothing{}, tube, amr_options{});       // the criterion needs real operator()(const
-  amr_run(without_flux{}, criterion, tube, amr_options{});      // Physics needs values flux(values
-  amr_run(other_source{}, criterion, tube, amr_options{});      // values source(values, const real
-  amr_run(nothing{}, criterion, tube, amr_options{});           // Physics needs the type real
-  amr_run(not_for_kernels(1), criterion, tube, amr_options{});  // have a default constructor,
+  amr_run(without_flux{}, criterion, tube, amr_options{});  // Physics needs values flux(values
+  amr_run(other_source{}, criterion, tube, amr_options{});  // values source(values, const real
+  amr_run(without_components{}, criterion, tube, amr_options{});  // velocity_components, at least
+  amr_run(without_psi{}, criterion, tube, amr_options{});         // constexpr int psi, which is
+  amr_run(nothing{}, criterion, tube, amr_options{});             // Physics needs the type real
+  amr_run(not_for_kernels(1), criterion, tube, amr_options{});    // have a default constructor,
 }

@@ -49,10 +49,11 @@ concept has_step_speed = requires(P& physics) {
 };
 
 /// Whether a physics has a magnetic field of three components and a cleaning field after them, as
-/// mhd.
+/// mhd. Its velocity may have more components than the mesh has dimensions.
 template <class P>
 concept has_magnetic_field = requires {
   requires P::psi == P::first_magnetic + 3;
+  requires P::velocity_components >= P::dimensions;
 };
 
 /// Whether the profiles of a physics in its cells are parabolas (with_ppm). Otherwise they are
@@ -171,10 +172,11 @@ struct physics_functions<P, true> {
   static constexpr bool fallback_flux = has_fallback_flux<P> || !requires { &P::fallback_flux; };
   static constexpr bool set_step_speed = has_step_speed<P> || !requires { &P::set_step_speed; };
   static constexpr bool at_floors = has_raising_floors<P> || !requires { &P::at_floors; };
-  static constexpr bool are_valid = to_primitive && to_conserved && is_valid && is_positive &&
-                                    max_wave_speed && flux && reflected && field_name &&
-                                    ghost_state && is_solid && source && implicit_source &&
-                                    after_step && fallback_flux && set_step_speed && at_floors;
+  static constexpr bool first_magnetic = has_magnetic_field<P> || !requires { P::first_magnetic; };
+  static constexpr bool are_valid =
+      to_primitive && to_conserved && is_valid && is_positive && max_wave_speed && flux &&
+      reflected && field_name && ghost_state && is_solid && source && implicit_source &&
+      after_step && fallback_flux && set_step_speed && at_floors && first_magnetic;
 };
 
 /// Reports each type or constant that a physics lacks by a sentence of the compiler.
@@ -237,6 +239,9 @@ struct checked_physics_functions {
   static_assert(functions::at_floors,
                 "amr_run: the optional member of Physics is values at_floors(values) const, beside "
                 "bool is_above_floors(values) const and std::string describe_floors(values) const");
+  static_assert(functions::first_magnetic,
+                "amr_run: a Physics with first_magnetic needs static constexpr int psi, which is "
+                "first_magnetic + 3, and int velocity_components, at least dimensions");
 };
 template <class P>
 struct checked_physics_functions<P, false> {};

@@ -72,13 +72,18 @@ __device__ decltype(auto) call_with(const Callback& callback, State& state,
   }
 }
 
+/// Whether a callback is a struct without begin(): its calls have no state.
+template <class Callback>
+concept is_stateless_struct =
+    std::is_same_v<query_state_of<Callback>, no_state> && !is_device_lambda<Callback>;
+
 /// The type that a callback returns. The host does not have that of an extended lambda: void.
 template <class Real, class Callback>
 struct callback_call
     : std::invoke_result<const Callback&, query_state_of<Callback>&, const spatial_match<Real>&> {};
 template <class Real, class Callback>
-requires std::is_same_v<query_state_of<Callback>, no_state> &&
-    (!is_device_lambda<Callback>)struct callback_call<Real, Callback>
+requires is_stateless_struct<Callback>
+struct callback_call<Real, Callback>
     : std::invoke_result<const Callback&, const spatial_match<Real>&> {
 };
 template <class Real, class Callback>

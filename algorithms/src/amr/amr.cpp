@@ -9,6 +9,7 @@
 #include "amr/on_backend.hpp"
 #include "amr/problem_of.cuh"
 #include "amr/problem_values.hpp"
+#include "amr/setup_checks.hpp"
 #include "facade/backend_choice.hpp"
 
 namespace ramify::inline RAMIFY_ABI {
@@ -43,6 +44,7 @@ constexpr customary_values customary[] = {
     {boundary::outflow, 0.1, 2, 0.4, 0.02, 1e-10},
     {boundary::periodic, 0.5, 5.0 / 3, 0.8, 0.05, 1e-10},
     {boundary::outflow, 0.15, 1.4, 0.4, 0.05, 1e-10},
+    {boundary::reflecting, 4, 1.4, 0.4, 0.05, 1e-10},
     {boundary::outflow, 1, 1.4, 0.4, 0.05, 1e-10},
 };
 
@@ -59,64 +61,6 @@ void check_dimensions(amr_problem problem, int dimensions) {
 
 void check_in_range(const std::string& field, double value) {
   require(value >= 0 && value <= 1e30, "amr_setup." + field, value, "in [0, 1e30]");
-}
-
-/// Checks a region of a setup. \throws std::invalid_argument naming the field and its range
-void check_region(const amr_region& region, std::size_t number, int dimensions) {
-  const std::string field = "amr_setup.regions[" + std::to_string(number) + "].";
-  check_enumerator(region.shape, field + "shape");
-  require(number > 0 || region.shape == amr_shape::everywhere, field + "shape",
-          to_string(region.shape), "everywhere, because the state must be given at all points");
-  // Within 1e18, whose square float can represent.
-  const auto check = [&](double value, double least, const std::string& name,
-                         const std::string& range) {
-    require(value >= least && value <= 1e18, field + name, value, range);
-  };
-  const auto check_all = [&](const std::array<double, 3>& values, const std::string& name) {
-    for (std::size_t axis = 0; axis < std::size_t(dimensions); ++axis) {
-      check(values[axis], -1e18, name + "[" + std::to_string(axis) + "]", "in [-1e18, 1e18]");
-    }
-  };
-  check_all(region.point, "point");
-  check_all(region.velocity, "velocity");
-  check(region.density, 1e-12, "density", "in [1e-12, 1e18]");
-  check(region.pressure, 1e-12, "pressure", "in [1e-12, 1e18]");
-  if (region.shape == amr_shape::ball) check(region.radius, 1e-18, "radius", "in [1e-18, 1e18]");
-  if (region.shape == amr_shape::box) check_all(region.upper, "upper");
-  if (region.shape == amr_shape::half_space) check_all(region.normal, "normal");
-  double squares = 0;
-  for (std::size_t axis = 0; axis < std::size_t(dimensions); ++axis) {
-    squares += region.normal[axis] * region.normal[axis];
-    require(region.shape != amr_shape::box || region.upper[axis] > region.point[axis],
-            field + "upper[" + std::to_string(axis) + "]", region.upper[axis], "above point");
-  }
-  require(region.shape != amr_shape::half_space || squares > 0, field + "normal", "0",
-          "a vector that is not 0");
-}
-
-/// Checks what only some problems have. \throws std::invalid_argument naming the field
-void check_forces(const amr_setup& setup) {
-  const bool has_regions = setup.problem == amr_problem::regions;
-  const std::size_t count = setup.regions.size();
-  require(has_regions || count == 0, "amr_setup.regions", count,
-          "0, except for the problem regions");
-  require(!has_regions || (count >= 1 && count <= 12), "amr_setup.regions", count, "in [1, 12]");
-  for (std::size_t i = 0; i < count; ++i) check_region(setup.regions[i], i, setup.dimensions);
-  require(!setup.keep_positive || detail::amr::is_gas(setup.problem), "amr_setup.keep_positive",
-          true, "false for the problem " + std::string(to_string(setup.problem)));
-  const bool has_sides =
-      has_regions || setup.problem == amr_problem::double_mach || setup.problem == amr_problem::noh;
-  for (std::size_t axis = 0; axis < std::size_t(setup.dimensions); ++axis) {
-    const std::string index = "[" + std::to_string(axis) + "]";
-    for (const boundary side : setup.options.mesh.sides[axis]) {
-      require(has_sides || side != boundary::prescribed, "amr_options.mesh.sides" + index,
-              "prescribed", "another one for the problem " + std::string(to_string(setup.problem)));
-    }
-    const double pull = setup.gravity[axis];
-    require(std::fabs(pull) <= 1e18, "amr_setup.gravity" + index, pull, "in [-1e18, 1e18]");
-    require(pull == 0 || detail::amr::is_gas(setup.problem), "amr_setup.gravity" + index, pull,
-            "0 for the problem " + std::string(to_string(setup.problem)));
-  }
 }
 
 /// The members of a run_view that fill_from_initial_state uses, for the cells of a snapshot.
@@ -241,6 +185,12 @@ void customize(amr_setup& setup) {
       scale_roots(vertical, 3);
       setup.gravity[vertical] = -0.1;
       break;
+    case amr_problem::forward_step:  // the step consists of root blocks
+      mesh.upper = {3, 1, 1};
+      mesh.sides[0] = {boundary::prescribed, boundary::outflow};
+      mesh.roots = {15, 5, setup.dimensions == 3 ? 5u : 1u};
+      setup.keep_positive = true;
+      break;
     case amr_problem::regions: setup.regions.emplace_back(); break;
     default: break;
   }
@@ -322,7 +272,7 @@ void validate(const amr_setup& setup) {
   require(setup.gamma - 1 >= least && setup.gamma <= 1e6, "amr_setup.gamma", setup.gamma,
           std::string("in [1 + ") + (in_float ? "1e-5" : "1e-12") + ", 1e6]");
   validate(setup.options, setup.dimensions);
-  check_forces(setup);
+  detail::amr::check_forces(setup);
   const int cells = setup.dimensions == 2 ? 16 : 8;
   if (in_float) {
     detail::amr::validate_cells<float>(setup.options.mesh, setup.dimensions, cells);

@@ -12,6 +12,7 @@
 #include <ramify/amr/physics/double_mach.cuh>
 #include <ramify/amr/physics/euler.cuh>
 #include <ramify/amr/physics/extensions.cuh>
+#include <ramify/amr/physics/forward_step.cuh>
 #include <ramify/amr/physics/mhd.cuh>
 #include <ramify/amr/physics/mhd_problems.cuh>
 #include <ramify/amr/physics/noh.cuh>
@@ -20,6 +21,7 @@
 #include <ramify/amr/physics/rayleigh_taylor.cuh>
 #include <ramify/amr/physics/regions.cuh>
 #include <ramify/amr/physics/shallow_water.cuh>
+#include <ramify/amr/physics/solid.cuh>
 #include <type_traits>
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
@@ -69,6 +71,7 @@ struct initial_gas {
   double_mach_in<Real, dim> reflection;
   noh<Real, dim> fall;
   rayleigh_taylor<Real, dim> layers;
+  forward_step<Real, dim> tunnel;
   regions<Real, dim, dim + 2> parts;
 
   explicit initial_gas(const amr_setup& setup)
@@ -107,6 +110,7 @@ struct initial_gas {
       case amr_problem::double_mach: return use(reflection);
       case amr_problem::noh: return use(fall);
       case amr_problem::rayleigh_taylor: return use(layers);
+      case amr_problem::forward_step: return use(tunnel);
       case amr_problem::regions: return use(parts);
       default: return use(shear_layer);
     }
@@ -119,6 +123,7 @@ struct sides_of_gas {
   amr_problem problem{};
   double_mach_in<Real, dim> reflection;
   noh<Real, dim> fall;
+  forward_step<Real, dim> tunnel;
   regions<Real, dim, dim + 2> parts;
 
   template <class Physics>
@@ -129,6 +134,9 @@ struct sides_of_gas {
       return reflection(physics, inside, axis, side, where, time);
     }
     if (problem == amr_problem::noh) return fall(physics, inside, axis, side, where, time);
+    if (problem == amr_problem::forward_step) {
+      return tunnel(physics, inside, axis, side, where, time);
+    }
     return parts(physics, inside, axis, side, where, time);
   }
 };
@@ -139,9 +147,9 @@ template <class Real, int dim>
 using forced_gas = with_source<with_boundary<euler<Real, dim>, sides_of_gas<Real, dim>>,
                                uniform_gravity<Real, dim>>;
 
-/// A gas that stays positive, with or without prescribed sides and gravity.
+/// A gas that stays positive, with or without prescribed sides, gravity and a solid body.
 template <class Real, int dim>
-using positive_gas = with_positivity<forced_gas<Real, dim>>;
+using positive_gas = with_positivity<with_solid<forced_gas<Real, dim>, solid_box<Real, dim>>>;
 
 /// Returns whether the problem needs a forced_gas.
 template <int dim>
@@ -285,6 +293,8 @@ auto with_gas(const amr_setup& setup, Use use) {
   gas.gamma = gamma;
   gas.condition.problem = setup.problem;
   gas.condition.parts = regions_of<Real, dim>(setup);
+  gas.solid = {};  // an empty box
+  if (setup.problem == amr_problem::forward_step) gas.solid = forward_step<Real, dim>::step();
   for (std::size_t axis = 0; axis < dim; ++axis) {
     gas.added.acceleration[axis] = static_cast<Real>(setup.gravity[axis]);
   }

@@ -79,6 +79,17 @@ template <class Initial, class Physics, class Real, int dim>
   });
 }
 
+/// Returns the part of a cell that is below a plane orthogonal to `axis`: exactly 0 or 1 if the
+/// plane does not cut the cell. A plane is in a face if the distance is that of rounding.
+template <class Real, int dim>
+[[nodiscard]] __device__ Real part_below(const initial_cell<Real, dim>& cell, int axis,
+                                         Real position) {
+  const double edge = cell.upper[axis] - cell.lower[axis];
+  const double part = (static_cast<double>(position) - cell.lower[axis]) / edge;
+  constexpr double least = sizeof(Real) > 4 ? 1e-14 : 1e-5;
+  return part < least ? Real(0) : part > 1 - least ? Real(1) : static_cast<Real>(part);
+}
+
 /// Returns the number of parts, in [1, most], that have at most the length `wanted`.
 template <class Real>
 [[nodiscard]] __device__ int pieces_of(Real length, Real wanted, int most) {

@@ -32,10 +32,8 @@ struct dam_break {
   template <class Physics>
   [[nodiscard]] __device__ values average(const Physics& /*physics*/,
                                           const initial_cell<Real, 2>& cell) const {
-    const double edge = cell.upper[0] - cell.lower[0];
-    const double left = (static_cast<double>(position) - cell.lower[0]) / edge;
-    const Real share = static_cast<Real>(left < 0 ? 0 : left > 1 ? 1 : left);
-    return share * side(true) + (1 - share) * side(false);
+    const Real part = detail::amr::part_below(cell, 0, position);
+    return part * side(true) + (1 - part) * side(false);
   }
 
  private:

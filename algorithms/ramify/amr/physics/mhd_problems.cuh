@@ -38,11 +38,8 @@ struct plasma_tube {
   template <class Physics>
   [[nodiscard]] __device__ values average(const Physics& physics,
                                           const initial_cell<Real, dim>& cell) const {
-    const double edge = cell.upper[axis] - cell.lower[axis];
-    const double part = (static_cast<double>(position) - cell.lower[axis]) / edge;
-    const Real share = static_cast<Real>(part < 0 ? 0 : part > 1 ? 1 : part);
-    return share * physics.to_conserved(side(true)) +
-           (1 - share) * physics.to_conserved(side(false));
+    const Real part = detail::amr::part_below(cell, axis, position);
+    return part * physics.to_conserved(side(true)) + (1 - part) * physics.to_conserved(side(false));
   }
 
  private:

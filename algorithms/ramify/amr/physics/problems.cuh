@@ -46,13 +46,8 @@ struct sod {
   template <class Physics>
   [[nodiscard]] __device__ values average(const Physics& physics,
                                           const initial_cell<Real, dim>& cell) const {
-    const double edge = cell.upper[axis] - cell.lower[axis];
-    const double left = (static_cast<double>(position) - cell.lower[axis]) / edge;
-    // A plane this close to a face counts as in the face.
-    constexpr double least = sizeof(Real) > 4 ? 1e-14 : 1e-5;
-    if (!(left > least && left < 1 - least)) return average_by_points(*this, physics, cell);
-    return static_cast<Real>(left) * physics.to_conserved(side(true)) +
-           static_cast<Real>(1 - left) * physics.to_conserved(side(false));
+    const Real part = detail::amr::part_below(cell, axis, position);
+    return part * physics.to_conserved(side(true)) + (1 - part) * physics.to_conserved(side(false));
   }
 
  private:
