@@ -12,9 +12,9 @@ RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::inline RAMIFY_BUILD {
 
 /// A wind of Mach 3 in a channel with a step. A bow shock develops before the step, and the upper
-/// wall reflects it. A. F. Emery, J. Comput. Phys. 2 (1968) 306; P. Woodward, P. Colella, J. Comput.
-/// Phys. 54 (1984) 115. Domain: x from 0 to 3, y (and z) from 0 to 1, with walls along y (and z);
-/// gamma 1.4; end 4.
+/// wall reflects it. A. F. Emery, J. Comput. Phys. 2 (1968) 306; P. Woodward, P. Colella, J.
+/// Comput. Phys. 54 (1984) 115. Domain: x from 0 to 3, y (and z) from 0 to 1, with walls along y
+/// (and z); gamma 1.4; end 4.
 ///
 /// It is the initial state, and the Condition of with_boundary for prescribed sides: the wind. The
 /// upper side along x is boundary::outflow. `step` is the Solid of with_solid.
