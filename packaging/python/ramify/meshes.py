@@ -87,8 +87,9 @@ class AmrSimulation:
     """A standard problem of flow on an adaptive mesh.
 
     problem:        ``sod``, ``sedov``, ``kelvin-helmholtz``, ``linear-wave``, ``double-mach``,
-                    ``noh``, ``rayleigh-taylor``, ``forward-step`` (of an ideal gas), ``dam-break`` (of shallow
-                    water), ``brio-wu``, ``orszag-tang``, ``rotor`` (of a plasma in 2D),
+                    ``noh``, ``rayleigh-taylor``, ``forward-step`` (of an ideal gas),
+                    ``dam-break`` (of shallow water), ``brio-wu``, ``orszag-tang``, ``rotor`` (of
+                    a plasma in 2D),
                     ``advect-gaussian`` or ``vortex-in-box`` (of a concentration).
     dimensions:     2 or 3. Blocks have 16 x 16 or 8 x 8 x 8 cells. All lengths are about 1.
     precision:      ``float64`` or ``float32``, of the cells.
