@@ -58,7 +58,7 @@ enum class amr_problem {
   brio_wu,           ///< a shock tube of a plasma, along x; only in 2D
   orszag_tang,       ///< a vortex of a plasma, with shocks; only in 2D
   rotor,             ///< a dense disc that spins in a magnetic field; only in 2D
-  forward_step,      ///< a wind of Mach 3 that meets a step, a solid body; with keep_positive
+  forward_step,      ///< a wind of Mach 3 that meets a step, a solid body; only in 2D
   regions            ///< a gas with the states of amr_setup::regions
 };
 

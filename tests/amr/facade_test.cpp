@@ -42,7 +42,8 @@ constexpr amr_problem all_problems[] = {amr_problem::sod,
                                         amr_problem::regions};
 
 bool exists(amr_problem problem, int dimensions) {
-  const std::string flat[] = {"double-mach", "dam-break", "brio-wu", "orszag-tang", "rotor"};
+  const std::string flat[] = {"double-mach", "dam-break", "brio-wu",
+                              "orszag-tang", "rotor",     "forward-step"};
   return dimensions == 2 || std::ranges::find(flat, to_string(problem)) == std::end(flat);
 }
 

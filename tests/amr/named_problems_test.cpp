@@ -312,7 +312,8 @@ BOOST_AUTO_TEST_CASE(bad_problems_are_rejected_by_name) {
   const auto with_region = [&](const amr_region& region) {
     return with([&](auto& o) { o.regions.push_back(region); });
   };
-  for (const amr_problem flat : {amr_problem::double_mach, amr_problem::dam_break}) {
+  for (const amr_problem flat :
+       {amr_problem::double_mach, amr_problem::dam_break, amr_problem::forward_step}) {
     BOOST_CHECK_THROW(static_cast<void>(recommended_setup(flat, 3)), std::invalid_argument);
     amr_setup setup = recommended_setup(flat, 2);
     setup.dimensions = 3;

@@ -188,7 +188,7 @@ void customize(amr_setup& setup) {
     case amr_problem::forward_step:  // the step consists of root blocks
       mesh.upper = {3, 1, 1};
       mesh.sides[0] = {boundary::prescribed, boundary::outflow};
-      mesh.roots = {15, 5, setup.dimensions == 3 ? 5u : 1u};
+      mesh.roots = {15, 5, 1};
       setup.keep_positive = true;
       break;
     case amr_problem::regions: setup.regions.emplace_back(); break;

@@ -147,9 +147,14 @@ template <class Real, int dim>
 using forced_gas = with_source<with_boundary<euler<Real, dim>, sides_of_gas<Real, dim>>,
                                uniform_gravity<Real, dim>>;
 
-/// A gas that stays positive, with or without prescribed sides, gravity and a solid body.
+/// A gas that stays positive, with or without prescribed sides and gravity.
 template <class Real, int dim>
-using positive_gas = with_positivity<with_solid<forced_gas<Real, dim>, solid_box<Real, dim>>>;
+using positive_gas = with_positivity<forced_gas<Real, dim>>;
+
+/// The gas of forward_step. The checks for a solid body make steps longer, so only this problem has
+/// them.
+template <class Real>
+using gas_in_tunnel = with_positivity<with_solid<forced_gas<Real, 2>, solid_box<Real, 2>>>;
 
 /// Returns whether the problem needs a forced_gas.
 template <int dim>
@@ -273,32 +278,45 @@ struct selected_criterion {
 /// Returns whether the problem exists in two dimensions only.
 [[nodiscard]] inline bool is_flat(amr_problem problem) {
   return problem == amr_problem::double_mach || problem == amr_problem::dam_break ||
-         is_plasma(problem);
+         problem == amr_problem::forward_step || is_plasma(problem);
 }
 /// Returns whether the problem is one of a gas, which euler, forced_gas or positive_gas solves.
 [[nodiscard]] inline bool is_gas(amr_problem problem) {
   return !is_scalar(problem) && !is_plasma(problem) && problem != amr_problem::dam_break;
 }
 
+/// Returns a forced_gas, or one with additions.
+template <class Gas>
+[[nodiscard]] Gas forced_gas_of(const amr_setup& setup) {
+  using real = typename Gas::real;
+  constexpr int dim = Gas::dimensions;
+  Gas gas;
+  gas.gamma = static_cast<real>(setup.gamma);
+  gas.condition.problem = setup.problem;
+  gas.condition.parts = regions_of<real, dim>(setup);
+  for (std::size_t axis = 0; axis < dim; ++axis) {
+    gas.added.acceleration[axis] = static_cast<real>(setup.gravity[axis]);
+  }
+  return gas;
+}
+
 /// Returns `use(physics, initial_state)` for a problem of a gas.
 template <class Real, int dim, class Use>
 auto with_gas(const amr_setup& setup, Use use) {
-  const auto gamma = static_cast<Real>(setup.gamma);
+  const initial_gas<Real, dim> initial(setup);
+  if constexpr (dim == 2) {
+    if (setup.problem == amr_problem::forward_step) {
+      auto gas = forced_gas_of<gas_in_tunnel<Real>>(setup);
+      gas.solid = forward_step<Real, dim>::step();
+      return use(gas, initial);
+    }
+  }
   if (!setup.keep_positive && !is_forced<dim>(setup)) {
     euler<Real, dim> gas;
-    gas.gamma = gamma;
-    return use(gas, initial_gas<Real, dim>(setup));
+    gas.gamma = static_cast<Real>(setup.gamma);
+    return use(gas, initial);
   }
-  positive_gas<Real, dim> gas;
-  gas.gamma = gamma;
-  gas.condition.problem = setup.problem;
-  gas.condition.parts = regions_of<Real, dim>(setup);
-  gas.solid = {};  // an empty box
-  if (setup.problem == amr_problem::forward_step) gas.solid = forward_step<Real, dim>::step();
-  for (std::size_t axis = 0; axis < dim; ++axis) {
-    gas.added.acceleration[axis] = static_cast<Real>(setup.gravity[axis]);
-  }
-  const initial_gas<Real, dim> initial(setup);
+  const auto gas = forced_gas_of<positive_gas<Real, dim>>(setup);
   return setup.keep_positive ? use(gas, initial)
                              : use(static_cast<const forced_gas<Real, dim>&>(gas), initial);
 }
