@@ -94,11 +94,16 @@ struct neighbor_search {
   static constexpr auto kernel = visit_nearest<Real, dim, Metric, Candidates, Filter, Callback>;
 
   /// Returns the kernel for k candidates. There are fewer kernels than for nearest(), because each
-  /// callback compiles them.
+  /// callback compiles them, and only on a GPU a longer list takes more time.
   template <class Metric>
   [[nodiscard]] auto kernel_in() const {
     if constexpr (std::is_same_v<Metric, plain_metric>) {
       if (k == 1) return kernel<Metric, candidate_list<Real, 1>>;
+#if RAMIFY_ON_CUDA
+      if (k <= 4) return kernel<Metric, candidate_list<Real, 4>>;
+      if (k > 8 && k <= 10) return kernel<Metric, candidate_list<Real, 10>>;
+      if (k > 10 && k <= 16) return kernel<Metric, candidate_list<Real, 16>>;
+#endif
       if (k > 8 && k <= 32) return kernel<Metric, candidate_list<Real, 32>>;
     }
     if (k <= 8) return kernel<Metric, candidate_list<Real, 8>>;
