@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests sorts without a second array: every input, types and orders, chains of slots, refusals.
+// Tests sorts of u32 keys without a second array: every input, chains of slots, refusals.
 #include <algorithm>
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
@@ -14,7 +14,7 @@
 
 #include "effort.hpp"
 #include "exceptions.hpp"
-#include "quicksort_checks.cuh"
+#include "in_place_checks.cuh"
 
 namespace data = boost::unit_test::data;
 namespace impl = ramify::detail::quicksort;
@@ -22,57 +22,13 @@ using common::distribution;
 using ramify::no_value;
 using ramify::quicksort_report;
 using ramify::route;
-using tests::device_order;
+using tests::expect_sorted_in_place;
 using tests::make_input;
+using tests::many;
+using tests::memory_for;
 using tests::names;
 
 namespace {
-
-/// Returns a number of elements of which a second copy does not fit in the scratch memory.
-template <class Key>
-std::size_t many() {
-  const std::size_t bytes = RAMIFY_ON_CUDA ? std::size_t{17} << 20 : std::size_t{280} << 10;
-  return bytes / sizeof(Key);
-}
-
-template <class Key>
-std::size_t memory_for(std::size_t n) {
-  return ramify::quicksort_in_place_scratch_bytes<Key, no_value, device_order<Key>>(n);
-}
-
-/// Sorts keys, then the same keys with values, and checks both results.
-template <class Key>
-void expect_sorted(const tests::oracle<Key>& input, const ramify::environment& env = {}) {
-  const std::size_t n = input.input().size();
-  BOOST_TEST_CONTEXT(sizeof(Key) << " bytes, n = " << n) {
-    const auto keys = tests::upload(input.input());
-#if !RAMIFY_ON_CUDA
-    const std::uint64_t grids_before = ramify::cpu::grids_begun();
-#endif
-    const quicksort_report report =
-        ramify::quicksort_in_place(keys.data(), n, device_order<Key>{}, env);
-#if !RAMIFY_ON_CUDA
-    const std::uint64_t grids = ramify::cpu::grids_begun() - grids_before;
-    BOOST_TEST(report.host_grids + report.child_grids == grids);
-#endif
-    std::vector<Key> sorted(n);
-    tests::download(keys, sorted);
-    BOOST_TEST(input.check(sorted) == "");
-    BOOST_TEST(report.keys == n);
-    BOOST_TEST(report.scratch_bytes == memory_for<Key>(n));
-    BOOST_TEST(report.merge_sorted_segments == 0u);
-
-    const auto again = tests::upload(input.input());
-    auto values = tests::count_up<std::uint32_t>(n);
-    const auto on_device = tests::upload(values);
-    (void)ramify::quicksort_pairs_in_place(again.data(), on_device.data(), n, device_order<Key>{},
-                                           env);
-    tests::download(again, sorted);
-    tests::download(on_device, values);
-    BOOST_TEST(input.check(sorted, values) == "");
-    BOOST_TEST(tests::slots_left_in_use() == 0u);
-  }
-}
 
 using level = impl::in_place_level<std::uint32_t, no_value,
                                    impl::sort_order<std::uint32_t, ramify::ascending>>;
@@ -121,16 +77,9 @@ BOOST_AUTO_TEST_SUITE(in_place)
 BOOST_AUTO_TEST_CASE(every_input) {
   for (const auto d : ramify::all_choices<distribution>()) {
     BOOST_TEST_CONTEXT(common::to_string(d)) {
-      expect_sorted(make_input<std::uint32_t>(d, many<std::uint32_t>(), 1));
-      expect_sorted(make_input<double>(d, many<double>(), 2));
+      expect_sorted_in_place(make_input<std::uint32_t>(d, many<std::uint32_t>(), 1));
     }
   }
-}
-
-BOOST_AUTO_TEST_CASE(any_type_in_any_order) {
-  expect_sorted(make_input<tests::particle>(distribution::zipf, many<tests::particle>(), 3));
-  expect_sorted(make_input<tests::record>(distribution::uniform, many<tests::record>(), 4));
-  expect_sorted(make_input<tests::page>(distribution::few_distinct, many<tests::page>(), 5));
 }
 
 // The last slot and the last tile of the output may have any number of elements.
@@ -140,10 +89,10 @@ BOOST_AUTO_TEST_CASE(sizes_around_slots_and_tiles) {
   for (const std::size_t n :
        {tiles * tuning::tile, tiles * tuning::tile + 1, tiles * tuning::tile - 1,
         tiles * tuning::tile + tuning::slot, tiles * tuning::tile + tuning::slot - 1}) {
-    expect_sorted(make_input<std::uint32_t>(distribution::uniform, n, n));
+    expect_sorted_in_place(make_input<std::uint32_t>(distribution::uniform, n, n));
   }
   for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{2}, std::size_t{100}}) {
-    expect_sorted(make_input<std::uint32_t>(distribution::uniform, n, n));
+    expect_sorted_in_place(make_input<std::uint32_t>(distribution::uniform, n, n));
   }
 }
 
@@ -167,7 +116,7 @@ BOOST_AUTO_TEST_CASE(keys_in_order_are_detected) {
   std::vector<std::uint32_t> rising(n);
   for (std::size_t i = 0; i < n; ++i) rising[i] = std::uint32_t(i / 3);
   const auto grids_for = [&](const tests::oracle<std::uint32_t>& input) {
-    expect_sorted(input);
+    expect_sorted_in_place(input);
     const auto keys = tests::upload(input.input());
     return ramify::quicksort_in_place(keys.data(), n).host_grids;
   };
@@ -196,7 +145,7 @@ BOOST_AUTO_TEST_CASE(a_bucket_that_does_not_fit_is_partitioned_again) {
       keys[impl::sample_position({0, n}, i, sample)] &= ~(1u << 31);
     }
   }
-  expect_sorted(tests::oracle<std::uint32_t>(std::move(keys)));
+  expect_sorted_in_place(tests::oracle<std::uint32_t>(std::move(keys)));
 }
 
 // A ring adds its two grids to those of the level. Batches would be more. If there are few
@@ -271,7 +220,7 @@ BOOST_DATA_TEST_CASE(parts_have_the_environment_of_the_call, data::make(tests::r
 BOOST_DATA_TEST_CASE(every_random_schedule, data::xrange(tests::random_schedules()), seed) {
   const ramify::cpu::scoped_executor_config config(
       {.order = ramify::cpu::schedule::random, .seed = std::uint64_t(seed)});
-  expect_sorted(
+  expect_sorted_in_place(
       make_input<std::uint32_t>(seed % 2 == 0 ? distribution::uniform : distribution::few_distinct,
                                 many<std::uint32_t>(), std::uint64_t(seed)));
 }
