@@ -121,11 +121,14 @@ case $form in
     exit ;;
   instantiated)
     # The sources of the facade instantiate the templates. Each family is instantiated for the first
-    # of its INSTANCES in algorithms/CMakeLists.txt.
-    sed -nE 's/^ramify_family\(([a-z_]+)( INSTANCES ("[^"]*"|[^ )]*))?.*/\1:\3/p' algorithms/CMakeLists.txt |
-      while IFS=: read -r family instance; do
+    # of its INSTANCES in algorithms/CMakeLists.txt, with all PARTS.
+    sed -nE 's/^ramify_family\(([a-z_]+)( PARTS ([a-z_ ]*[a-z]))?( INSTANCES ("[^"]*"|[^ )]*))?.*/\1:\3:\5/p' algorithms/CMakeLists.txt |
+      while IFS=: read -r family parts instance; do
         echo "#include \"$family/on_backend.cuh\""
-        [ -z "$instance" ] || printf 'RAMIFY_INSTANTIATE(%s)\n#undef RAMIFY_INSTANTIATE\n' "${instance//\"/}"
+        [ -n "$instance" ] || continue
+        for part in $parts; do echo "RAMIFY_INSTANTIATE(${instance//\"/}, $part)"; done
+        [ -n "$parts" ] || echo "RAMIFY_INSTANTIATE(${instance//\"/})"
+        echo "#undef RAMIFY_INSTANTIATE"
       done >"$work/facade.cpp"
     [ "$(grep -c include "$work/facade.cpp")" -ge 6 ] || { echo "families are missing"; exit 1; } ;;
   alone)

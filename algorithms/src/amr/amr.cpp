@@ -16,7 +16,8 @@ namespace ramify::inline RAMIFY_ABI {
 namespace {
 
 using detail::amr::require;
-using detail::facade::with_dimensions;
+using detail::facade::physics_group;
+using detail::facade::with_group;
 
 /// The values that recommended_setup() sets for each problem.
 struct customary_values {
@@ -55,7 +56,7 @@ void check_dimensions(int dimensions) {
 /// \throws std::invalid_argument if the problem does not have so many dimensions
 void check_dimensions(amr_problem problem, int dimensions) {
   check_dimensions(dimensions);
-  require(dimensions == 2 || !detail::amr::is_flat(problem), "amr_setup.dimensions", dimensions,
+  require(dimensions == 2 || !detail::facade::is_flat(problem), "amr_setup.dimensions", dimensions,
           "2 for " + std::string(to_string(problem)));
 }
 
@@ -96,10 +97,10 @@ void for_each_cell(const mesh_snapshot& mesh, Use use) {
 }
 
 /// Replaces conserved values by primitive ones, in all leaves that have values.
-template <int dim>
+template <int dim, physics_group group>
 void make_primitive(const amr_setup& setup, mesh_snapshot& mesh) {
-  detail::amr::with_problem<double, dim>(setup, [&]<class Physics>(const Physics& physics,
-                                                                   const auto&) {
+  detail::amr::with_problem<double, dim, group>(setup, [&]<class Physics>(const Physics& physics,
+                                                                          const auto&) {
     const std::size_t cells = mesh.cells_of_a_block();
     const std::size_t blocks = mesh.values.size() / (cells * mesh.fields.size());
     for (std::size_t block = 0; block < blocks; ++block) {
@@ -116,9 +117,9 @@ void make_primitive(const amr_setup& setup, mesh_snapshot& mesh) {
 }
 
 /// Implements amr_simulation::change_since_start().
-template <int dim>
+template <int dim, physics_group group>
 std::vector<double> change_of(const amr_setup& setup, const mesh_snapshot& mesh) {
-  return detail::amr::with_problem<double, dim>(
+  return detail::amr::with_problem<double, dim, group>(
       setup, [&]<class Physics, class Initial>(const Physics& physics, const Initial& initial) {
         const snapshot_view<Physics> view{mesh, physics};
         const detail::amr::fill_from_initial_state<Initial> start{initial};
@@ -149,11 +150,11 @@ template <detail::facade::build where>
 std::unique_ptr<detail::facade::amr_on_backend> make_on(const amr_setup& setup,
                                                         const amr_state* state,
                                                         const environment& env) {
-  return with_dimensions(setup, [&]<int dim>() {
+  return with_group(setup, [&]<int dim, physics_group group>() {
     using detail::facade::make_amr_on;
     return setup.precision == amr_precision::float_
-               ? make_amr_on<where, float, dim>(setup, state, env)
-               : make_amr_on<where, double, dim>(setup, state, env);
+               ? make_amr_on<where, float, dim, group>(setup, state, env)
+               : make_amr_on<where, double, dim, group>(setup, state, env);
   });
 }
 
@@ -217,12 +218,14 @@ namespace ramify::detail::facade::inline RAMIFY_ABI {
 
 void convert_to(amr_fields kind, const amr_setup& setup, mesh_snapshot& mesh) {
   if (kind == amr_fields::conserved) return;
-  with_dimensions(setup, [&]<int dim>() { make_primitive<dim>(setup, mesh); });
+  with_group(setup,
+             [&]<int dim, physics_group group>() { make_primitive<dim, group>(setup, mesh); });
   mesh.fields = field_names(setup, kind);
 }
 
 std::vector<double> change_since_start(const mesh_snapshot& mesh, const amr_setup& setup) {
-  return with_dimensions(setup, [&]<int dim>() { return change_of<dim>(setup, mesh); });
+  return with_group(
+      setup, [&]<int dim, physics_group group>() { return change_of<dim, group>(setup, mesh); });
 }
 
 }  // namespace ramify::detail::facade::inline RAMIFY_ABI
@@ -282,11 +285,11 @@ void validate(const amr_setup& setup) {
 }
 
 std::vector<std::string> field_names(const amr_setup& setup, amr_fields kind) {
-  if (detail::amr::is_scalar(setup.problem)) return {"concentration"};
+  if (detail::facade::is_scalar(setup.problem)) return {"concentration"};
   if (setup.problem == amr_problem::dam_break) {
     return {"elevation", "momentum_x", "momentum_y", "tracer"};
   }
-  const bool is_plasma = detail::amr::is_plasma(setup.problem);
+  const bool is_plasma = detail::facade::is_plasma(setup.problem);
   std::vector<std::string> names{"density"};
   const std::string vector = kind == amr_fields::primitive ? "velocity_" : "momentum_";
   for (int k = 0; k < (is_plasma ? 3 : setup.dimensions); ++k) names.push_back(vector + "xyz"[k]);

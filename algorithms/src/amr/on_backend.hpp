@@ -10,6 +10,7 @@
 #include <ramify/version.hpp>
 #include <vector>
 
+#include "amr/physics_groups.hpp"
 #include "facade/kernel_build.hpp"
 
 namespace ramify::detail::facade::inline RAMIFY_ABI {
@@ -39,8 +40,9 @@ class amr_on_backend : public mesh_run_on_backend<amr_report> {
 };
 
 /// Creates a run that begins with the problem's initial state, or with `state` unless it is null.
-/// The definitions are compiled once by nvcc and once by the C++ compiler.
-template <build where, class Real, int dim>
+/// `group` must be group_of(setup). The definitions are compiled once by nvcc and once by the
+/// C++ compiler.
+template <build where, class Real, int dim, physics_group group>
 std::unique_ptr<amr_on_backend> make_amr_on(const amr_setup& setup, const amr_state* state,
                                             const environment& env);
 

@@ -24,6 +24,8 @@
 #include <ramify/amr/physics/solid.cuh>
 #include <type_traits>
 
+#include "amr/physics_groups.hpp"
+
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
 /// The relative amplitude of the linear sound wave; it is above the rounding of float.
@@ -156,18 +158,6 @@ using positive_gas = with_positivity<forced_gas<Real, dim>>;
 template <class Real>
 using gas_in_tunnel = with_positivity<with_solid<forced_gas<Real, 2>, solid_box<Real, 2>>>;
 
-/// Returns whether the problem needs a forced_gas.
-template <int dim>
-[[nodiscard]] bool is_forced(const amr_setup& setup) {
-  for (std::size_t axis = 0; axis < dim; ++axis) {
-    if (setup.gravity[axis] != 0) return true;
-    for (const boundary side : setup.options.mesh.sides[axis]) {
-      if (side == boundary::prescribed) return true;
-    }
-  }
-  return false;
-}
-
 /// The initial state of a plasma.
 template <class Real>
 struct initial_plasma {
@@ -266,25 +256,6 @@ struct selected_criterion {
   }
 };
 
-/// Returns whether the problem is one of a concentration, which advection solves.
-[[nodiscard]] inline bool is_scalar(amr_problem problem) {
-  return problem == amr_problem::advect_gaussian || problem == amr_problem::vortex_in_box;
-}
-/// Returns whether the problem is one of a plasma, which mhd solves.
-[[nodiscard]] inline bool is_plasma(amr_problem problem) {
-  return problem == amr_problem::brio_wu || problem == amr_problem::orszag_tang ||
-         problem == amr_problem::rotor;
-}
-/// Returns whether the problem exists in two dimensions only.
-[[nodiscard]] inline bool is_flat(amr_problem problem) {
-  return problem == amr_problem::double_mach || problem == amr_problem::dam_break ||
-         problem == amr_problem::forward_step || is_plasma(problem);
-}
-/// Returns whether the problem is one of a gas, which euler, forced_gas or positive_gas solves.
-[[nodiscard]] inline bool is_gas(amr_problem problem) {
-  return !is_scalar(problem) && !is_plasma(problem) && problem != amr_problem::dam_break;
-}
-
 /// Returns a forced_gas, or one with additions.
 template <class Gas>
 [[nodiscard]] Gas forced_gas_of(const amr_setup& setup) {
@@ -300,31 +271,9 @@ template <class Gas>
   return gas;
 }
 
-/// Returns `use(physics, initial_state)` for a problem of a gas.
+/// Returns `use(physics, initial_state)` for a problem whose group_of() is unforced.
 template <class Real, int dim, class Use>
-auto with_gas(const amr_setup& setup, Use use) {
-  const initial_gas<Real, dim> initial(setup);
-  if constexpr (dim == 2) {
-    if (setup.problem == amr_problem::forward_step) {
-      auto gas = forced_gas_of<gas_in_tunnel<Real>>(setup);
-      gas.solid = forward_step<Real, dim>::step();
-      return use(gas, initial);
-    }
-  }
-  if (!setup.keep_positive && !is_forced<dim>(setup)) {
-    euler<Real, dim> gas;
-    gas.gamma = static_cast<Real>(setup.gamma);
-    return use(gas, initial);
-  }
-  const auto gas = forced_gas_of<positive_gas<Real, dim>>(setup);
-  return setup.keep_positive ? use(gas, initial)
-                             : use(static_cast<const forced_gas<Real, dim>&>(gas), initial);
-}
-
-/// Returns `use(physics, initial_state)` for the problem of the options, which must have `dim`
-/// dimensions.
-template <class Real, int dim, class Use>
-auto with_problem(const amr_setup& setup, Use use) {
+auto with_unforced(const amr_setup& setup, Use use) {
   if constexpr (dim == 2) {
     if (setup.problem == amr_problem::dam_break) {
       return use(shallow_water<Real>{}, dam_break<Real>{});
@@ -335,12 +284,36 @@ auto with_problem(const amr_setup& setup, Use use) {
       return use(plasma, initial_plasma<Real>{setup.problem, {}, {}, {}});
     }
   }
-  if (is_gas(setup.problem)) return with_gas<Real, dim>(setup, use);
+  if (is_gas(setup.problem)) {
+    euler<Real, dim> gas;
+    gas.gamma = static_cast<Real>(setup.gamma);
+    return use(gas, initial_gas<Real, dim>(setup));
+  }
   scalar_flow<Real, dim> flow;
   flow.is_vortex = setup.problem == amr_problem::vortex_in_box;
   for (Real& component : flow.wind.velocity) component = Real(1);
   flow.vortex.period = static_cast<Real>(vortex_period(dim));
   return use(advection<Real, dim, scalar_flow<Real, dim>>{flow}, initial_scalar<Real, dim>(setup));
+}
+
+/// Returns `use(physics, initial_state)` for the problem of a setup that has `dim` dimensions and
+/// whose group_of() is `group`.
+template <class Real, int dim, physics_group group, class Use>
+auto with_problem(const amr_setup& setup, Use use) {
+  if constexpr (group == physics_group::unforced) {
+    return with_unforced<Real, dim>(setup, use);
+  } else if constexpr (group == physics_group::forced_gas) {
+    return use(forced_gas_of<forced_gas<Real, dim>>(setup), initial_gas<Real, dim>(setup));
+  } else {
+    if constexpr (dim == 2) {
+      if (setup.problem == amr_problem::forward_step) {
+        auto gas = forced_gas_of<gas_in_tunnel<Real>>(setup);
+        gas.solid = forward_step<Real, dim>::step();
+        return use(gas, initial_gas<Real, dim>(setup));
+      }
+    }
+    return use(forced_gas_of<positive_gas<Real, dim>>(setup), initial_gas<Real, dim>(setup));
+  }
 }
 
 }  // namespace ramify::detail::amr::inline RAMIFY_BUILD

@@ -10,12 +10,6 @@
 
 namespace ramify::detail::facade::inline RAMIFY_ABI {
 
-/// Calls `use` with the number of dimensions as its template argument.
-template <class Use>
-auto with_dimensions(const amr_setup& setup, Use use) {
-  return setup.dimensions == 2 ? use.template operator()<2>() : use.template operator()<3>();
-}
-
 /// Converts the conserved values of a snapshot to the requested fields. It may have values of some
 /// leaves only, or none.
 void convert_to(amr_fields kind, const amr_setup& setup, mesh_snapshot& mesh);

@@ -21,8 +21,9 @@ using run_pointer = std::unique_ptr<detail::facade::distributed_amr_on_backend>;
 template <detail::facade::build where>
 run_pointer make_on(communicator& ranks, const amr_setup& setup, const amr_state* state,
                     const environment& env) {
-  return detail::facade::with_dimensions(setup, [&]<int dim>() {
-    return detail::facade::make_distributed_amr_on<where, double, dim>(ranks, setup, state, env);
+  using namespace detail::facade;
+  return with_group(setup, [&]<int dim, physics_group group>() {
+    return make_distributed_amr_on<where, double, dim, group>(ranks, setup, state, env);
   });
 }
 

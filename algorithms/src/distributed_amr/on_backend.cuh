@@ -27,13 +27,13 @@ class timed_distributed_run final : public timed_run<Run, facade::distributed_am
 
 namespace ramify::detail::facade::inline RAMIFY_ABI {
 
-template <build where, class Real, int dim>
+template <build where, class Real, int dim, physics_group group>
 std::unique_ptr<distributed_amr_on_backend> make_distributed_amr_on(communicator& ranks,
                                                                     const amr_setup& setup,
                                                                     const amr_state* state,
                                                                     const environment& env) {
   static_assert(where == this_build);
-  return detail::amr::with_problem<Real, dim>(
+  return detail::amr::with_problem<Real, dim, group>(
       setup,
       [&]<class Physics>(const Physics& physics,
                          const auto& initial) -> std::unique_ptr<distributed_amr_on_backend> {
@@ -50,10 +50,13 @@ std::unique_ptr<distributed_amr_on_backend> make_distributed_amr_on(communicator
 
 }  // namespace ramify::detail::facade::inline RAMIFY_ABI
 
-/// Instantiates the facade's meshes with values of type Real in `dim` dimensions, for this backend.
-#define RAMIFY_INSTANTIATE(Real, dim)                                                   \
-  namespace ramify::detail::facade::inline RAMIFY_ABI {                                 \
-  template std::unique_ptr<distributed_amr_on_backend>                                  \
-  make_distributed_amr_on<this_build, Real, dim>(communicator&, const amr_setup&,       \
-                                                 const amr_state*, const environment&); \
+/// Instantiates the facade's meshes with values of type Real in `dim` dimensions and a group of
+/// physics, for this backend.
+#define RAMIFY_INSTANTIATE(Real, dim, group)                                                \
+  namespace ramify::detail::facade::inline RAMIFY_ABI {                                     \
+  template std::unique_ptr<distributed_amr_on_backend>                                      \
+  make_distributed_amr_on<this_build, Real, dim, physics_group::group>(communicator&,       \
+                                                                       const amr_setup&,    \
+                                                                       const amr_state*,    \
+                                                                       const environment&); \
   }

@@ -19,7 +19,7 @@ class distributed_amr_on_backend : public mesh_run_on_backend<distributed_amr_re
 };
 
 /// Creates a run on all ranks, as make_amr_on() does in one process. Only rank 0 reads `*state`.
-template <build where, class Real, int dim>
+template <build where, class Real, int dim, physics_group group>
 std::unique_ptr<distributed_amr_on_backend> make_distributed_amr_on(communicator& ranks,
                                                                     const amr_setup& setup,
                                                                     const amr_state* state,
