@@ -32,7 +32,7 @@
 ///            index of a node may change from run to run.
 /// Memory     of the tree, for 3D floats: 16 bytes per point and 52 per node. A uniform cloud has
 ///            between 1 / leaf_size and 8 / leaf_size nodes per point. During the build: 24 bytes
-///            per point for the sort (CPU executor, and for a device_count: 34), and
+///            per point for the sort (CPU executor, and for a device_count: 26), and
 ///            384 / leaf_size for nodes. A cloud with more nodes is built again, with memory for
 ///            two nodes per point. A build of spatial_tree_async() without handed-in memory
 ///            reserves two nodes per point at once, because it cannot be repeated in the stream.

@@ -29,6 +29,27 @@ std::vector<T> part_of(const std::vector<T>& all, std::size_t begin, std::size_t
   return {all.begin() + std::ptrdiff_t(begin), all.begin() + std::ptrdiff_t(end)};
 }
 
+/// Sorts the first n of some keys, whose number is their upper bound, with values.
+template <class Compare = tests::device_order<particle>>
+ramify::quicksort_report expect_pairs_sorted(const std::vector<particle>& all, std::size_t n,
+                                             const ramify::environment& env) {
+  const auto keys = tests::upload(all);
+  const auto values = tests::upload(tests::count_up<std::uint32_t>(all.size()));
+  const tests::device_number<std::int32_t> number(static_cast<std::int32_t>(n));
+  const auto report =
+      ramify::quicksort_pairs(keys.data(), values.data(), number.up_to(all.size()), Compare{}, env);
+  BOOST_TEST(report.keys == n);
+  const tests::oracle<particle> oracle(part_of(all, 0, n));
+  BOOST_TEST(oracle.check(part_of(tests::download(keys), 0, n),
+                          part_of(tests::download(values), 0, n)) == "");
+  return report;
+}
+
+/// An order which states that no two keys are equivalent.
+struct order_of_distinct : tests::device_order<particle> {
+  static constexpr bool keys_are_distinct = true;
+};
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(quicksort)
@@ -74,16 +95,41 @@ BOOST_DATA_TEST_CASE(a_sort_of_pairs_reads_their_number_on_the_device, data::mak
   constexpr int chunk = sizes::long_chunk.size();
   for (const std::size_t n :
        {20'000, 19'999, small + 1, small, small - 1, chunk + 1, chunk, chunk - 1, 30, 2, 1, 0}) {
-    const auto keys = tests::upload(all);
-    const auto values = tests::upload(tests::count_up<std::uint32_t>(all.size()));
-    const tests::device_number<std::int32_t> number(static_cast<std::int32_t>(n));
-    const auto report = ramify::quicksort_pairs(
-        keys.data(), values.data(), number.up_to(all.size()), tests::device_order<particle>{}, env);
-    BOOST_TEST(report.keys == n);
-    const tests::oracle<particle> oracle(part_of(all, 0, n));
-    BOOST_TEST(oracle.check(part_of(tests::download(keys), 0, n),
-                            part_of(tests::download(values), 0, n)) == "");
+    expect_pairs_sorted(all, n, env);
   }
+}
+
+// From some number of keys on, a root has fewer buckets, and their numbers have one byte each
+// instead of two. Here the upper bound is that of few buckets.
+BOOST_DATA_TEST_CASE(a_root_may_have_more_buckets_than_that_of_the_bound, data::make(routes),
+                     taken) {
+  namespace internal = ramify::detail::quicksort;
+  using sizes = internal::sample_sort_tuning<particle, std::uint32_t>;
+  constexpr std::size_t first = std::size_t{sizes::bucket_size} * sizes::leaf_bucket_limit;
+  BOOST_TEST(internal::root_buckets<sizes>(first - 1) > internal::byte_ids);
+  BOOST_TEST(internal::root_buckets<sizes>(first) <= internal::byte_ids);
+  const auto all = tests::make_input<particle>(distribution::uniform, first + 1, 1).input();
+  for (const std::size_t n : {first, first - 1}) {
+    expect_pairs_sorted(all, n, call_for(strategy, taken).env);
+  }
+}
+
+// The flat route has no extra level for distinct keys. Keys that repeat nevertheless are sorted.
+BOOST_DATA_TEST_CASE(distinct_keys_have_no_extra_level,
+                     data::make({distribution::uniform, distribution::zipf,
+                                 distribution::all_equal}),
+                     of) {
+  namespace internal = ramify::detail::quicksort;
+  using sizes = internal::sample_sort_tuning<particle, std::uint32_t>;
+  using order = internal::sort_order<particle, order_of_distinct>;
+  static_assert(order::keys_are_distinct == order_of_distinct::keys_are_distinct);
+  constexpr std::size_t n = std::size_t{sizes::bucket_size} * sizes::leaf_bucket_limit;
+  BOOST_TEST(internal::expected_levels<sizes>(n) == 2u);
+  const auto all = tests::make_input<particle>(of, n, 1).input();
+  const auto env = call_for(strategy, route::flat).env;
+  const auto of_any = expect_pairs_sorted(all, n, env);
+  const auto of_distinct = expect_pairs_sorted<order_of_distinct>(all, n, env);
+  BOOST_TEST(of_distinct.host_grids < of_any.host_grids);
 }
 
 #if !RAMIFY_ON_CUDA

@@ -22,9 +22,9 @@ class device_codes {
 #if RAMIFY_ON_CUDA
     std::vector<std::uint64_t> codes;
     std::vector<std::uint32_t> ids;
-    for (const auto& [code, id] : elements) {
-      codes.push_back(code);
-      ids.push_back(id);
+    for (const morton_code& element : elements) {
+      codes.push_back(element.code());
+      ids.push_back(element.id);
     }
     codes_ = tests::upload(codes);
     ids_ = tests::upload(ids);
@@ -70,8 +70,8 @@ std::vector<morton_code> runs_of(const std::vector<unsigned>& lengths, bool in_o
   for (std::size_t run = 0; run < lengths.size(); ++run) {
     for (unsigned i = 0; i < lengths[run]; ++i) {
       const std::uint64_t lower = in_order ? i / 2 : random() % 16;
-      elements.push_back(
-          {std::uint64_t{run} << shift | lower, static_cast<std::uint32_t>(elements.size())});
+      elements.emplace_back(std::uint64_t{run} << shift | lower,
+                            static_cast<std::uint32_t>(elements.size()));
     }
   }
   return elements;
@@ -100,7 +100,7 @@ code_statistics sample(const std::vector<morton_code>& elements) {
 
 bool equal(const std::vector<morton_code>& a, const std::vector<morton_code>& b) {
   return std::ranges::equal(
-      a, b, [](const auto& x, const auto& y) { return x.code == y.code && x.id == y.id; });
+      a, b, [](const auto& x, const auto& y) { return x.code() == y.code() && x.id == y.id; });
 }
 
 }  // namespace
@@ -133,12 +133,12 @@ BOOST_AUTO_TEST_CASE(a_long_run_in_order_needs_no_sort) {
 
 BOOST_AUTO_TEST_CASE(the_sample_finds_descents_and_repeats) {
   std::vector<morton_code> elements;
-  for (std::uint32_t i = 0; i < 1000; ++i) elements.push_back({std::uint64_t{i} << shift, i});
+  for (std::uint32_t i = 0; i < 1000; ++i) elements.emplace_back(std::uint64_t{i} << shift, i);
   BOOST_TEST(sample(elements).descents == 0u);
   BOOST_TEST(sample(elements).repeats == 0u);
   std::swap(elements[998], elements[999]);
   BOOST_TEST(sample(elements).descents != 0u);
-  for (auto& [code, id] : elements) code = id % 8;  // only the upper bits are equal
+  for (auto& element : elements) element = {element.id % 8, element.id};  // equal upper bits
   BOOST_TEST(sample(elements).repeats > 0u);
 }
 

@@ -195,7 +195,7 @@ struct counted_sort_memory {
         n, [&](position size) { return sizes_of_run<Context>(size, of_device).root_sample; }));
     sizes.root_sample_bytes = static_cast<unsigned>(
         root_part_memory<Context>::bytes(part_capacity<tuning>(sizes.root_sample)));
-    sizes.levels_ahead = levels_ahead_of<tuning>(n);
+    sizes.levels_ahead = levels_ahead_of<Context>(n);
     return sizes;
   }
 };

@@ -46,6 +46,19 @@ template <class Compare>
 inline constexpr bool orders_numbers =
     std::same_as<Compare, ascending> || std::same_as<Compare, descending>;
 
+/// Whether Compare states that it is a strict weak order, as comparators of other families do.
+template <class Compare>
+inline constexpr bool states_strict_weak = false;
+template <class Compare>
+requires(Compare::known_strict_weak) inline constexpr bool states_strict_weak<Compare> = true;
+
+/// Whether Compare states that no two keys of a sort are equivalent. If some are, the sort only
+/// takes longer.
+template <class Compare>
+inline constexpr bool states_distinct_keys = false;
+template <class Compare>
+requires(Compare::keys_are_distinct) inline constexpr bool states_distinct_keys<Compare> = true;
+
 /// Maps the bits of a number to an unsigned integer, its code, whose order is that of the numbers:
 /// the key transformation of radix sorts. All NaNs come after the numbers; -0.0 comes right before
 /// +0.0.
@@ -101,7 +114,9 @@ struct sort_order {
   using code = Key;
   /// Whether the comparator is known to be a strict weak order. With any other, merges check that
   /// no element is lost, see team_merge_sort.
-  static constexpr bool known_strict_weak = std::is_arithmetic_v<Key> && orders_numbers<Compare>;
+  static constexpr bool known_strict_weak =
+      (std::is_arithmetic_v<Key> && orders_numbers<Compare>) || states_strict_weak<Compare>;
+  static constexpr bool keys_are_distinct = states_distinct_keys<Compare>;
   Compare compare;
 
   [[nodiscard]] __device__ const Key& encode(const Key& key) const { return key; }

@@ -54,7 +54,7 @@ class sample_sort_run {
     const double levels = expected_levels<tuning>(n);
     // Flat: three grids per level, then copies and leaves, all launched ahead. Device: each level
     // launches the next one, and the last level launches only leaves.
-    return {{.host_launches = 3.0 * levels_ahead_of<tuning>(n) + 2},
+    return {{.host_launches = 3.0 * levels_ahead_of<context>(n) + 2},
             {.host_launches = 3,
              .device_launches = (levels - 1) * (sample_sort_level_grids - 1),
              .named_levels = levels},
@@ -144,7 +144,7 @@ class sample_sort_run {
       return sizes;
     }
     sample_sort_sizes sizes = sizes_of_run<context>(n, device_sizes<context>());
-    sizes.levels_ahead = levels_ahead_of<tuning>(n);
+    sizes.levels_ahead = levels_ahead_of<context>(n);
     if constexpr (countable_values<context> != 0) {
       if (counts(n)) {
         const counting_shape& shape = shape_of_counting<context>();

@@ -6,6 +6,7 @@
 /// of a sort that it calls.
 
 #include <algorithm>
+#include <ramify/quicksort/order.cuh>
 #include <ramify/quicksort/sample_sort.cuh>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/device_context.cuh>
@@ -144,11 +145,11 @@ template <class Tuning, class BytesFor>
 }
 
 /// Returns the number of levels that the flat route launches ahead: on large inputs one more than
-/// expected. Repeated keys often need it, and otherwise its empty grids cost little.
-template <class Tuning>
+/// expected, because repeated keys often need it.
+template <class Context>
 [[nodiscard]] unsigned levels_ahead_of(position n) {
-  const unsigned expected = expected_levels<Tuning>(n);
-  return expected < 2 ? expected : expected + 1;
+  const unsigned expected = expected_levels<typename Context::tuning>(n);
+  return expected < 2 || states_distinct_keys<typename Context::order> ? expected : expected + 1;
 }
 
 /// Returns the sizes of a run whose levels begin with segments of n elements in all, without a

@@ -173,6 +173,13 @@ struct team_merge_sort {
   /// the branch that loads one of them, which is mispredicted in every second step.
   static constexpr bool loads_both_keys = !RAMIFY_ON_CUDA && sizeof(Code) <= 16;
 
+  /// Whether a step of a merge on a GPU has no branches: it always compares both keys, and loads
+  /// one key of the run that it has selected. For short keys the compiler does as much. An unknown
+  /// comparator must not compare what was read past the end of a run.
+  template <class Compare>
+  static constexpr bool only_selects = RAMIFY_ON_CUDA &&
+                                       sizeof(Code) > 8 && Compare::known_strict_weak;
+
   /// Calls visit(i, valid == items) for each of the first `valid` items. Threads with all items do
   /// not compare.
   template <class Visit>
@@ -222,6 +229,28 @@ struct team_merge_sort {
     });
   }
 
+  /// Loads the next key of the run from which a step of a merge has taken one.
+  template <class Compare>
+  __device__ static void load_next(const Code* keys, bool took_right, unsigned& left,
+                                   unsigned& right, Code& left_key, Code& right_key) {
+    if constexpr (loads_both_keys || only_selects<Compare>) {
+      left += took_right ? 0 : 1;
+      right += took_right ? 1 : 0;
+    }
+    if constexpr (loads_both_keys) {
+      left_key = keys[left];
+      right_key = keys[right];
+    } else if constexpr (only_selects<Compare>) {
+      const Code next = keys[took_right ? right : left];
+      left_key = took_right ? left_key : next;
+      right_key = took_right ? next : right_key;
+    } else if (took_right) {
+      right_key = keys[++right];
+    } else {
+      left_key = keys[++left];
+    }
+  }
+
   /// Merges elements [diagonal, diagonal + items) of the result of two runs. If the elements are
   /// divided into segments, `diagonal` may be negative, and elements before and after the runs stay
   /// in place.
@@ -244,23 +273,17 @@ struct team_merge_sort {
     Code right_key = keys[right];
     RAMIFY_UNROLL
     for (int i = 0; i < items; ++i) {
-      const auto comes_first = [&] { return compare(right_key, left_key); };
+      const bool known_first = only_selects<Compare> && compare(right_key, left_key);
+      const auto comes_first = [&] {
+        return only_selects<Compare> ? known_first : compare(right_key, left_key);
+      };
       const bool take_right =
           Segments::is_one
               ? right < runs.end && (left >= runs.middle || comes_first())
               : left >= runs.middle || (left >= runs.begin && right < runs.end && comes_first());
       merged.keys[i] = take_right ? right_key : left_key;
       if constexpr (has_values) merged.indices[i] = shared.indices[take_right ? right : left];
-      if constexpr (loads_both_keys) {
-        left += take_right ? 0 : 1;
-        right += take_right ? 1 : 0;
-        left_key = keys[left];
-        right_key = keys[right];
-      } else if (take_right) {
-        right_key = keys[++right];
-      } else {
-        left_key = keys[++left];
-      }
+      load_next<Compare>(keys, take_right, left, right, left_key, right_key);
     }
     return {runs.begin + low + 1, left + 1};
   }

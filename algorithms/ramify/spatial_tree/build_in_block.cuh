@@ -14,11 +14,6 @@
 
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
-/// The order of codes, which is known to be strict weak.
-struct code_order : morton_code::less {
-  static constexpr bool known_strict_weak = true;
-};
-
 /// The shared memory and the sizes of a block that builds a tree.
 template <class Real, int dim>
 struct small_build {
@@ -91,7 +86,7 @@ __global__ void __maxnreg__(max_registers(small_build<Real, dim>::threads))
   const auto code_of = [&](unsigned i) {
     return morton_code{finite ? encoder.encode(mine.points[i]) : 0, i};
   };
-  sorter::sort_keys(block_team<small::threads, 1>(), sorted, code_of, n, code_order());
+  sorter::sort_keys(block_team<small::threads, 1>(), sorted, code_of, n, morton_code::less());
   // 3. The points in order, and the nodes.
   const code_elements codes{sorted.keys};
   for (std::uint32_t i = threadIdx.x; i < n; i += small::threads) {

@@ -95,7 +95,7 @@ __global__ void sort_runs(point_codes codes, std::uint32_t n, unsigned* unsorted
   for (std::uint32_t next = begin + 1; next < end; ++next) {
     const morton_code element{codes.code(next), codes.id(next)};
     std::uint32_t at = next;
-    for (; at > begin && codes.code(at - 1) > element.code; --at) {
+    for (; at > begin && codes.code(at - 1) > element.code(); --at) {
       codes.put(at, {codes.code(at - 1), codes.id(at - 1)});
     }
     if (at < next) codes.put(at, element);

@@ -25,23 +25,49 @@ inline constexpr Real infinite = std::numeric_limits<Real>::infinity();
 
 /// A point's Morton code and its index. Points of the same cell are ordered by index, so the order,
 /// and with it the tree, depends on the points alone.
-struct morton_code {
-  std::uint64_t code;
-  std::uint32_t id;
+///
+/// The code is kept in two halves, so that an element has 12 bytes: with a 64-bit member it would
+/// have 16, which a sort moves several times.
+class morton_code {
+ public:
+  morton_code() = default;  // trivial, for arrays in shared memory
+  __host__ __device__ morton_code(std::uint64_t code, std::uint32_t index)
+      : id(index),
+        lower_(static_cast<std::uint32_t>(code)),
+        upper_(static_cast<std::uint32_t>(code >> 32)) {}
 
+  [[nodiscard]] __host__ __device__ std::uint64_t code() const {
+    return std::uint64_t{upper_} << 32 | lower_;
+  }
+
+  std::uint32_t id;  ///< the index of the point
+
+  /// The order of elements. All comparisons are made, whatever their results are, so that threads
+  /// do not branch.
   struct less {
+    static constexpr bool known_strict_weak = true;
+    static constexpr bool keys_are_distinct = true;  ///< by their indices
     __host__ __device__ bool operator()(const morton_code& a, const morton_code& b) const {
-      return a.code != b.code ? a.code < b.code : a.id < b.id;
+      const std::uint64_t code_a = a.code();
+      const std::uint64_t code_b = b.code();
+      const bool precedes = code_a < code_b;
+      const bool same_cell = code_a == code_b;
+      const bool smaller_id = a.id < b.id;
+      return precedes || (same_cell && smaller_id);
     }
   };
+
+ private:
+  std::uint32_t lower_, upper_;  // halves of the code
 };
+static_assert(sizeof(morton_code) == 12);
 
 /// The codes and the indices of all points, as kernels access them: elements of both, which a
 /// quicksort sorts.
 struct code_elements {
   morton_code* elements;
 
-  [[nodiscard]] __device__ std::uint64_t code(std::uint32_t i) const { return elements[i].code; }
+  [[nodiscard]] __device__ std::uint64_t code(std::uint32_t i) const { return elements[i].code(); }
   [[nodiscard]] __device__ std::uint32_t id(std::uint32_t i) const { return elements[i].id; }
   __device__ void set(std::uint32_t i, std::uint64_t code) const { put(i, {code, i}); }
   __device__ void put(std::uint32_t i, const morton_code& element) const { elements[i] = element; }
@@ -61,7 +87,7 @@ struct code_arrays {
   [[nodiscard]] __device__ std::uint32_t id(std::uint32_t i) const { return ids[i]; }
   __device__ void set(std::uint32_t i, std::uint64_t code) const { put(i, {code, i}); }
   __device__ void put(std::uint32_t i, const morton_code& element) const {
-    codes[i] = element.code;
+    codes[i] = element.code();
     ids[i] = element.id;
   }
   /// Returns true: the sort is complete when kernels read its result.
