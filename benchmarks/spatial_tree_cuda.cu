@@ -9,6 +9,7 @@
 #include <ramify/spatial_tree.cuh>
 #include <random>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
 #include "measure_cuda.cuh"
@@ -103,9 +104,11 @@ class bench {
     (void)radius_count(tree.view(), queries(tree, along_curve), size(), radius_, counts_.data(),
                        options);
   }
-  /// Returns the results of the last calls.
-  [[nodiscard]] std::pair<std::vector<std::uint32_t>, std::vector<std::uint32_t>> results() const {
-    return {download(ids_.data(), size() * k), download(counts_.data(), size())};
+  /// Returns the results of the last calls, of which those for neighbors had `neighbors`.
+  [[nodiscard]] auto results(std::size_t neighbors = k) const {
+    return std::tuple(download(ids_.data(), size() * neighbors),
+                      download(distances2_.data(), size() * neighbors),
+                      download(counts_.data(), size()));
   }
   void run_radius_count(const tree_type& tree) const {
     // The points in the tree's order, so that the threads of a warp visit nearly the same nodes.
@@ -142,6 +145,7 @@ class bench {
   /// Overwrites the results of the last calls.
   void clear() const {
     clear_memory(ids_.data(), ids_.size(), nullptr, "clearing ids");
+    clear_memory(distances2_.data(), distances2_.size(), nullptr, "clearing distances");
     clear_memory(counts_.data(), counts_.size(), nullptr, "clearing counts");
   }
   /// Measures the encoding and the sort of the points by all bits, as a build runs them if its host
@@ -278,7 +282,7 @@ void measure_orders(benchmark::recorder& out, const bench& b) {
         if (by_threads) near = time_of([&] { b.run_nearest(tree, along_curve, options); });
         const auto within = time_of([&] { b.run_radius_count(tree, along_curve, options); });
         auto found = b.results();
-        if (expected.first.empty()) expected = found;
+        if (std::get<0>(expected).empty()) expected = found;
         if (found != expected) throw std::runtime_error("the methods have different results");
         out.row({to_string(method), along_curve ? "along the curve" : "random", sort ? "yes" : "no",
                  near, millions_per_second(b.size(), near), within,
@@ -319,7 +323,7 @@ void measure_callbacks(benchmark::recorder& out, const bench& b) {
     const auto result_of = [&](const auto& which) {
       b.clear();
       which();
-      return b.results();
+      return b.results(most_neighbors);
     };
     if (result_of(call) != result_of(by_callback)) {
       throw std::runtime_error(work + " by query() differ");
@@ -342,10 +346,11 @@ void measure_callbacks(benchmark::recorder& out, const bench& b) {
   }
   row(
       "rows of balls", true, [&] { (void)b.run_radius_rows(tree); }, [&] { b.query_rows(tree); });
-  const auto ids_of = [](const device_neighbor_lists& lists) {
-    return download(lists.ids.data(), lists.ids.size());
+  const auto parts_of = [](const device_neighbor_lists& lists) {
+    return std::pair(download(lists.offsets.data(), lists.offsets.size()),
+                     download(lists.ids.data(), lists.ids.size()));
   };
-  if (ids_of(b.run_radius_list(tree)) != ids_of(b.query_lists(tree))) {
+  if (parts_of(b.run_radius_list(tree)) != parts_of(b.query_lists(tree))) {
     throw std::runtime_error("lists by query_list() differ");
   }
   row(

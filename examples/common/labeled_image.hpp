@@ -21,9 +21,8 @@ struct color_scale {
   std::function<double(double)> value_at;
 };
 
-/// Returns an image on white ground, on the right the scale of its colors with five values, and
-/// above the title. `size` is the edge of a dot of a letter in pixels. The image itself keeps its
-/// size.
+/// Returns the image on a white background, in its size. The scale of its colors, with five values,
+/// is on its right, and the title is above it. `size` is the edge of a dot of a letter in pixels.
 [[nodiscard]] rgb_image labeled_image(const rgb_image&, std::string_view title, const color_scale&,
                                       unsigned size);
 

@@ -60,7 +60,7 @@ class progress_bar {
     work_ = std::move(work);
     total_ = total;
     done_ = 0;
-    if (total != 0) begin_ = clock::now();
+    begin_ = clock::now();
   }
 
   /// Removes the bar for half a second, so that the caller can print a line.

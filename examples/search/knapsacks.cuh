@@ -68,7 +68,7 @@ inline std::int64_t least_loss(const knapsack_item* of, unsigned items, unsigned
   std::int64_t sum = 0;
   for (unsigned i = 0; i < items; ++i) {
     sum += of[i].value;
-    for (unsigned c = capacity; c >= of[i].weight; --c) {
+    for (unsigned c = capacity + 1; c-- > of[i].weight;) {
       best[c] = std::max(best[c], best[c - of[i].weight] + of[i].value);
     }
   }

@@ -52,8 +52,8 @@ cmp -s i o || fail "no bodies: $(cat o)"
 png p.png 269 37
 rm o p.png
 
-# Images have the requested size; a title and a scale are beside them. The same seed gives the same image, another seed gives another
-# one.
+# Images have the requested size; a title and a scale are beside them. The same seed gives the same
+# image, another seed gives another one.
 small=(--backend cpu --plummer 300 --steps 5 --quiet)
 expect 0 - "${small[@]}" --image p.png
 png p.png 602 529

@@ -14,7 +14,7 @@ ln -s "$build"/algorithms/libramify_facade_quicksort.* "$build"/device_runtime/l
 cp "$build/ramify-quicksort.pc" "$work/lib/pkgconfig"
 export PKG_CONFIG_PATH=$work/lib/pkgconfig
 # A compiler that links libstdc++ statically, as some do. PyTorch has the shared one.
-printf '#!/bin/sh\nexec "%s" "$@" -static-libstdc++\n' "$(command -v "${CXX:-g++}")" >"$work/static_g++"
+printf '#!/bin/sh\nexec %s "$@" -static-libstdc++\n' "${CXX:-g++}" >"$work/static_g++"
 chmod +x "$work/static_g++"
 output=$(CXX=$work/static_g++ MAX_JOBS=1 "$python" -u -X faulthandler "$root/examples/pytorch/sort_in_torch.py" "$work/extension" 2>&1) || {
   status=$?

@@ -35,8 +35,8 @@ struct in_place_grids {
     ++launched;
   }
 
-  /// Launches as many blocks as are resident, or `least` if these are more, for at most `count`
-  /// items. \throws cuda_error
+  /// Launches the number of blocks that are resident at the same time, at least `least` and at most
+  /// `count`. \throws cuda_error
   template <class Level>
   void blocks(void (*kernel)(Level), unsigned threads, std::size_t shared, unsigned count,
               const Level& level, unsigned least = 0) {

@@ -15,8 +15,7 @@ T* data_of(std::span<T> output, const graph_view& graph, const char* name) {
   return detail::required_count{"graph", graph.vertices(), "vertices"}.data_of(output, name);
 }
 
-// The arrays of each call after its checks. They throw std::invalid_argument.
-
+/// Checks the arguments of a call, and returns its output arrays. \throws std::invalid_argument
 bfs_arrays checked(const graph_view& graph, std::int64_t source, const bfs_spans& results,
                    const bfs_options& options, const environment& env) {
   validate(env);

@@ -9,7 +9,7 @@ namespace ramify::inline RAMIFY_ABI {
 
 namespace {
 
-/// \throws std::invalid_argument
+/// Checks the arguments of both functions. \throws std::invalid_argument
 void check(const mandelbrot_view& view, std::span<std::uint32_t> dwells,
            std::span<pixel_origin> origins, const mandelbrot_options& options,
            const environment& env) {

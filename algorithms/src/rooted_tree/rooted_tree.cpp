@@ -27,12 +27,13 @@ rooted_tree_report run(const tree_shape& shape, const tree_number_arrays& number
 }
 
 template <class T>
-async_run<rooted_tree_report> start(const tree_shape& shape, const tree_number_arrays& numbers,
+async_run<rooted_tree_report> start(const char* name, const tree_shape& shape,
+                                    const tree_number_arrays& numbers,
                                     const tree_folds<T, tree_operator>& folds,
                                     const rooted_tree_options& options, const environment& env) {
   validate(env);
   detail::rooted_tree::check_arrays(shape, numbers, folds, options);
-  return detail::facade::start_on_backend("rooted_tree", env, [&](auto where) {
+  return detail::facade::start_on_backend(name, env, [&](auto where) {
     return detail::facade::start_rooted_tree_on<where, T>(shape, numbers, folds, options, env);
   });
 }
@@ -66,7 +67,7 @@ async_run<rooted_tree_report> rooted_tree_async(const tree_shape& shape,
                                                 const tree_number_spans& numbers,
                                                 const rooted_tree_options& options,
                                                 const environment& env) {
-  return start<double>(shape, arrays_of(shape, numbers), {}, options, env);
+  return start<double>("rooted_tree", shape, arrays_of(shape, numbers), {}, options, env);
 }
 
 template <tree_facade_value T>
@@ -91,7 +92,8 @@ async_run<rooted_tree_report> leaffix_async(const tree_shape& shape, std::span<c
                                             const rooted_tree_options& options,
                                             const environment& env) {
   check_fold(shape, values, folds, combine);
-  return start<T>(shape, {}, {values.data(), combine, folds.data(), nullptr}, options, env);
+  return start<T>("leaffix", shape, {}, {values.data(), combine, folds.data(), nullptr}, options,
+                  env);
 }
 
 template <tree_facade_value T>
@@ -100,7 +102,8 @@ async_run<rooted_tree_report> rootfix_async(const tree_shape& shape, std::span<c
                                             const rooted_tree_options& options,
                                             const environment& env) {
   check_fold(shape, values, folds, combine);
-  return start<T>(shape, {}, {values.data(), combine, nullptr, folds.data()}, options, env);
+  return start<T>("rootfix", shape, {}, {values.data(), combine, nullptr, folds.data()}, options,
+                  env);
 }
 
 // The value types that on_backend.cuh is compiled for.

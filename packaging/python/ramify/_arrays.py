@@ -126,7 +126,9 @@ class Arrays:
     def _in_stream(self) -> Iterator[None]:
         """Make the stream of the call the current one of the library."""
         current = None if self.gpu is None else _current_stream(self.origin, self.gpu)
-        if self.gpu is None or (current is not None and self._stream == _environment.address_of(current)):
+        if self.gpu is None or (
+            current is not None and self._stream == _environment.address_of(current)
+        ):
             yield
         elif self.origin == "torch":
             cuda = sys.modules["torch"].cuda

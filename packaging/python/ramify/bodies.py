@@ -112,8 +112,8 @@ def gravity_async(
 ) -> AsyncRun:
     """Start gravity(), without waiting for the GPU.
 
-    ``result`` of the run is the pair of accelerations and potentials. Raises the errors of gravity(),
-    except that get() raises the ValueError that names a body.
+    ``result`` of the run is the pair of accelerations and potentials. Raises the errors of
+    gravity(), except that get() raises the ValueError that names a body.
     """
     results, arguments = _gravity(positions, masses, options, env)
     return AsyncRun(_ramify.gravity_async(*arguments), results, arguments)

@@ -52,7 +52,7 @@ class Graph:
         return self._n
 
     def _contiguous(self, arrays: Arrays) -> tuple[Any, Any]:
-        """Return offsets and targets as contiguous arrays, which are made in the stream of a call."""
+        """Return offsets and targets as contiguous arrays, made in the stream of a call."""
         offsets, targets = self._edges
         return contiguous(arrays, offsets), contiguous(arrays, targets)
 
@@ -71,8 +71,8 @@ class Graph:
     ) -> AsyncRun:
         """Start breadth_first_search(), without waiting for the GPU.
 
-        ``result`` of the run is the Search. Raises the errors of breadth_first_search(); get() raises
-        those of a faulty graph.
+        ``result`` of the run is the Search. Raises the errors of breadth_first_search(); get()
+        raises those of a faulty graph.
         """
         found, arguments = self._search(source, env)
         return AsyncRun(_ramify.breadth_first_search_async(*arguments), found, arguments)
@@ -150,9 +150,9 @@ class Graph:
         max_iterations: int = 100,
         env: Environment | None = None,
     ) -> AsyncRun:
-        """Start pagerank(), without waiting for the GPU. ``result`` of the run is the array of ranks.
+        """Start pagerank(), without waiting for the GPU.
 
-        Raises the errors of pagerank(); get() raises those of a faulty graph.
+        ``result`` of the run is the array of ranks. Raises the errors of pagerank(); get() raises those of a faulty graph.
         """
         ranks, arguments = self._ranks(damping, tolerance, max_iterations, env)
         return AsyncRun(_ramify.pagerank_async(*arguments), ranks, arguments)
@@ -167,8 +167,8 @@ class Graph:
     def _paths(
         self, lengths: Any, source: int, delta: float, env: Environment | None
     ) -> tuple[Paths, tuple[Any, ...]]:
-        """As _search(), for shortest paths."""
-        arrays = Arrays(env, offsets=self._edges[0], lengths=lengths)
+        """Return the result of shortest paths, without values, and the function's arguments."""
+        arrays = Arrays(env, offsets=self._edges[0], targets=self._edges[1], lengths=lengths)
         check("lengths", lengths, ("float32", "float64", "uint64"))
         source = integer("source", source, -(2**63), 2**63 - 1)
         delta = real("delta", delta)
@@ -179,7 +179,7 @@ class Graph:
         return found, (*inputs, source, delta, *found, arrays.env)
 
     def _components(self, env: Environment | None) -> tuple[Any, tuple[Any, ...]]:
-        """As _search(), for connected components."""
+        """Return the labels, without values, and the arguments of the function."""
         arrays = self._arrays.at(env)
         labels = arrays.empty((self._n,), "int32")
         return labels, (*self._contiguous(arrays), self._symmetric, labels, arrays.env)
@@ -187,7 +187,7 @@ class Graph:
     def _ranks(
         self, damping: float, tolerance: float, max_iterations: int, env: Environment | None
     ) -> tuple[Any, tuple[Any, ...]]:
-        """As _search(), for PageRank."""
+        """Return the ranks, without values, and the arguments of the function."""
         options = (
             real("damping", damping),
             real("tolerance", tolerance),

@@ -113,8 +113,8 @@ class started_run {
   started_run& operator=(started_run&&) = default;
   /// Keeps an object until this run is destroyed. Garbage collection does not see the reference, so
   /// it does not finalize the object before. `waits_at_end`: whether the destructor waits for the
-  /// call, because another stream releases memory of the object. A call that a graph has captured is
-  /// not waited for.
+  /// call, because another stream releases memory of the object. A call that a graph has captured
+  /// is not waited for.
   void keep(nb::object used, bool waits_at_end) {
     used_ = std::move(used);
     waits_at_end_ = waits_at_end && !captured_;

@@ -19,6 +19,7 @@
 /// average_by_points(). problems.cuh has examples.
 
 #include <cmath>
+#include <limits>
 #include <ramify/amr/mesh.cuh>
 #include <ramify/amr/state.cuh>
 
@@ -80,13 +81,16 @@ template <class Initial, class Physics, class Real, int dim>
 }
 
 /// Returns the part of a cell that is below a plane orthogonal to `axis`: exactly 0 or 1 if the
-/// plane does not cut the cell. A plane is in a face if the distance is that of rounding.
+/// plane does not cut the cell. A plane is in a face if the distance is that of rounding errors of
+/// the positions.
 template <class Real, int dim>
 [[nodiscard]] __device__ Real part_below(const initial_cell<Real, dim>& cell, int axis,
                                          Real position) {
   const double edge = cell.upper[axis] - cell.lower[axis];
   const double part = (static_cast<double>(position) - cell.lower[axis]) / edge;
-  constexpr double least = sizeof(Real) > 4 ? 1e-14 : 1e-5;
+  constexpr double epsilon = std::numeric_limits<Real>::epsilon();
+  const double size = std::fmax(std::fabs(static_cast<double>(position)), edge);
+  const double least = 4 * epsilon * size / edge;
   return part < least ? Real(0) : part > 1 - least ? Real(1) : static_cast<Real>(part);
 }
 
