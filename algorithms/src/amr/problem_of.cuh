@@ -95,11 +95,9 @@ struct initial_gas {
     return of_problem([&](const auto& initial) { return initial(where); });
   }
 
-  /// It contains the code of all problems. Without __noinline__ nvcc would compile it for each
-  /// kernel that fills blocks, which takes most of the unit's time.
   template <class Physics>
-  [[nodiscard]] __device__ __noinline__ state<Real, dim + 2> average(
-      const Physics& physics, const initial_cell<Real, dim>& cell) const {
+  [[nodiscard]] __device__ state<Real, dim + 2> average(const Physics& physics,
+                                                        const initial_cell<Real, dim>& cell) const {
     return of_problem([&](const auto& initial) { return average_of(initial, physics, cell); });
   }
 
@@ -172,10 +170,9 @@ struct initial_plasma {
     return of_problem([&](const auto& initial) { return initial(where); });
   }
 
-  /// Not inlined, as initial_gas::average().
   template <class Physics>
-  [[nodiscard]] __device__ __noinline__ state<Real, 9> average(
-      const Physics& physics, const initial_cell<Real, 2>& cell) const {
+  [[nodiscard]] __device__ state<Real, 9> average(const Physics& physics,
+                                                  const initial_cell<Real, 2>& cell) const {
     return of_problem([&](const auto& initial) { return average_of(initial, physics, cell); });
   }
 
@@ -209,10 +206,9 @@ struct initial_scalar {
     return problem == amr_problem::advect_gaussian ? hill(where) : ball(where);
   }
 
-  /// Not inlined, as initial_gas::average().
   template <class Physics>
-  [[nodiscard]] __device__ __noinline__ state<Real, 1> average(
-      const Physics& physics, const initial_cell<Real, dim>& cell) const {
+  [[nodiscard]] __device__ state<Real, 1> average(const Physics& physics,
+                                                  const initial_cell<Real, dim>& cell) const {
     return problem == amr_problem::advect_gaussian ? hill.average(physics, cell)
                                                    : ball.average(physics, cell);
   }
