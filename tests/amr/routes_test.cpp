@@ -146,6 +146,27 @@ BOOST_DATA_TEST_CASE(steps_after_the_stop_time_do_nothing, data::make(subcycling
   BOOST_TEST(same_bits(flat->snapshot(), device->snapshot()));
 }
 
+// Before a stop time, a phase has about as many steps as are left.
+BOOST_DATA_TEST_CASE(a_stop_time_adds_at_most_one_empty_step, data::make(subcycling), subcycle) {
+  if (effort() < 1) return;
+  setting s = busy(matter::scalar_2d, route::device, subcycle);
+  s.options.regrid.every = 0;
+  const auto after_one_step = [&](auto advance) {
+    auto run = start_run(s);
+    run->advance(1);
+    advance(*run);
+    return run;
+  };
+  const auto one = after_one_step([](any_run& run) { run.advance(1); });
+  const auto two = after_one_step([](any_run& run) { run.advance(2); });
+  const double stop = one->time();
+  const auto until = after_one_step([&](any_run& run) { run.advance_to(stop); });
+  BOOST_TEST(until->time() == stop);
+  const std::uint64_t grids_of_step = two->report().child_grids - one->report().child_grids;
+  BOOST_TEST(grids_of_step > (subcycle ? 12u : 2u));
+  BOOST_TEST(until->report().child_grids <= one->report().child_grids + grids_of_step);
+}
+
 BOOST_AUTO_TEST_CASE(the_last_step_meets_the_stop_time,
                      *boost::unit_test::precondition(not_under_thread_sanitizer)) {
   setting s = busy(matter::gas_2d, route::flat, false);
@@ -198,14 +219,44 @@ BOOST_DATA_TEST_CASE(no_limit_of_launches_changes_a_bit,
   s.env.pending_launches = limit;
   const auto run = take(s, lively_steps(s));
   BOOST_TEST(same_bits(expected, run->snapshot()));
-  // A step of all levels needs 10 slots, a recursion over 3 levels 22; small pools have a 16th.
+  // A step of all levels needs 10 slots, a subcycled one of 3 levels 34; small pools have a 16th.
   const unsigned quota = limit >= 256 ? limit / 2 : limit / 16;
-  const bool enough = quota >= (subcycle ? 22u : 10u);
+  const bool enough = quota >= (subcycle ? 34u : 10u);
   if (runs_on_cpu()) BOOST_TEST((run->report().taken == (enough ? route::device : route::flat)));
   if (run->report().taken == route::flat) {
     BOOST_TEST(run->report().route_reason.find("the pending-launch limit of") == 0u);
   }
   BOOST_TEST(run->report().peak_slots <= quota);
+}
+
+// A kernel launches up to 16 steps of the finest level: several steps of a mesh with 3 levels, and
+// a part of a step of a mesh with 6 levels. Its launch slots suffice, however late they are free.
+BOOST_DATA_TEST_CASE(a_kernel_launches_a_bounded_part_of_subcycled_steps, data::make({2, 5}),
+                     max_level) {
+  if (effort() < 1) return;
+  setting s = busy(matter::scalar_2d, route::flat, true);
+  s.options.mesh.roots = {1, 1, 1};
+  s.options.mesh.max_level = max_level;
+  s.options.regrid.every = 3;
+  s.criterion = criterion_kind::point;
+  const std::uint64_t steps = max_level == 2 ? 9 : 4;
+  const mesh_snapshot expected = take(s, steps)->snapshot();
+  BOOST_TEST(leaves_of_levels(expected).size() == std::size_t(max_level) + 1);
+  s.env.route = route::device;
+  BOOST_TEST(same_bits(expected, take(s, steps)->snapshot()));
+  if (!runs_on_cpu()) return;
+  const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config("late"));
+  const auto with_pool = [&](std::size_t slots) {
+    s.pool_shrinks_to = slots;
+    const auto run = take(s, steps);
+    BOOST_TEST(same_bits(expected, run->snapshot()));
+    return run->report();
+  };
+  const auto whole = with_pool(0);
+  BOOST_TEST(whole.peak_slots < 130u);  // a step of 6 levels has 190 grids
+  BOOST_TEST(with_pool(whole.peak_slots).host_grids == whole.host_grids);
+  // Negative control: launches fail in a pool that is too small.
+  BOOST_TEST(with_pool(whole.peak_slots / 3).host_grids > whole.host_grids);
 }
 
 BOOST_DATA_TEST_CASE(without_a_slot_the_host_continues, data::make(subcycling), subcycle) {

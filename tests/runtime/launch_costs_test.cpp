@@ -87,6 +87,21 @@ BOOST_AUTO_TEST_CASE(the_cheaper_route_is_taken) {
   BOOST_TEST(with_extra(29.99) == route::device);
   BOOST_TEST(with_extra(30) == route::flat);
   BOOST_TEST(with_extra(30.01) == route::flat);
+  // The reason states whether the routes are equal, up to 5 % of launches and work: here 3 us.
+  const auto reason_of = [&](double extra_us, double work_us) {
+    route_plans plans = deep;
+    plans.device.extra_us = extra_us;
+    plans.work_us = work_us;
+    return cheaper_route(plans, synthetic).reason;
+  };
+  BOOST_TEST(reason_of(26.9, 0) == "flat: about 60 us of launches, device about 57 us");
+  BOOST_TEST(reason_of(27.1, 0) ==
+             "flat: about 60 us of launches, device about 57 us: equal within 5 %");
+  BOOST_TEST(reason_of(33.2, 0) == "flat: about 60 us of launches, device about 63 us");
+  BOOST_TEST(reason_of(0, 500) == "flat: about 60 us of launches, device about 30 us");
+  BOOST_TEST(reason_of(0, 1000) ==
+             "flat: about 60 us of launches, device about 30 us, beside about 1000 us of work: "
+             "equal within 5 %");
   // On another device, the other route is cheaper.
   launch_costs slow_kernels = synthetic;
   slow_kernels.nested_level = 10.5;

@@ -84,7 +84,6 @@ BOOST_DATA_TEST_CASE(every_grid_of_a_blast_is_recorded,
   const auto kernels = kernels_of(trace);
   BOOST_TEST(kernels.contains("advance_blocks"));
   BOOST_TEST(kernels.contains("drive_chain") == (taken == route::device));
-  BOOST_TEST(kernels.contains("advance_level") == (taken == route::device && subcycle));
 }
 
 // ---- the other families ----

@@ -43,6 +43,9 @@ class device_mesh {
     view_.criterion = criterion;
     view_.regrid = options_.regrid;
     view_.step = options_.step;
+    if (view_.step.subcycle) {
+      view_.batch_limit = std::clamp(max_fine_steps >> options_.mesh.max_level, 1u, max_batch);
+    }
     if (supports_programmatic_launch(advance_blocks<view_type>)) {
       view_.serialization = stream_serialization::programmatic;
     }

@@ -2,11 +2,14 @@
 #pragma once
 
 /// \file
-/// The launches of a step. The same code launches its grids from the host and from kernels.
+/// The launches of steps. The same code launches their grids from the host and from kernels.
 ///
 /// With subcycling a step is a recursion over the levels: a level takes its step, the next finer
-/// level takes two, and then the fluxes between them are corrected. The recursion is written once,
-/// as the task advance_level. The host runs it as a function, kernels as a tail launch.
+/// level takes two, and then the fluxes between them are corrected. The task take_subcycled_steps
+/// launches the grids in the order of this recursion. The number of the finest level's step has
+/// one bit for each level below, so it replaces the stack: a level begins a step if the lower bits
+/// are 0, and ends one if they are 1. Launch slots bound the steps of one kernel, which then
+/// launches itself as a tail launch.
 
 #include <ramify/amr/advance.cuh>
 #include <ramify/amr/after_step.cuh>
@@ -59,56 +62,15 @@ __host__ __device__ void launch_reflux(const View& view, const mesh_state& mesh,
         view.lists.corrected_faces + first);
 }
 
-/// Task: synchronizes a level with the next finer level after their steps.
-struct synchronize_level {
-  const mesh_state* mesh;  ///< in device memory for a kernel, else the host's copy
-  int level;
-
-  __device__ static const char* name() { return "synchronize_level"; }
-
-  template <class View, class Grids>
-  __host__ __device__ void operator()(const View& view, Grids& grids) const {
-    if (view.step.reflux) {
-      view.share_flux_registers(grids, level);
-      launch_reflux(view, *mesh, level, level + 1, grids);
-    }
-    view.share_children(grids, level);
-    const unsigned nodes = mesh->level_begin[level];
-    grids(average_down<View>,
-          view.shape(mesh->level_begin[level + 1] - nodes, average_threads<View>), view, view.u_new,
-          view.lists.nodes + nodes);
-  }
-};
-
-/// Task: takes a step of a level, and the steps of all finer levels in the same time.
-struct advance_level {
-  const mesh_state* mesh;  ///< in device memory for a kernel, else the host's copy
-  int level;
-  double begin;  ///< counted in steps of level 0
-  bool first;    ///< whether it is the first of the two steps in one of the next coarser level
-
-  __device__ static const char* name() { return "advance_level"; }
-
-  template <class View, class Grids>
-  __host__ __device__ void operator()(const View& view, Grids& grids) const {
-    // 1. This level's step. Inner nodes take it, too: leaves next to them read them in the second
-    //    stage.
-    const unsigned nodes = mesh->level_begin[level];
-    const bool is_finest = level == view.finest_level_of(*mesh);
-    launch_stages(view, grids, level, view.lists.nodes + nodes,
-                  mesh->level_begin[level + 1] - nodes,
-                  {0, begin, 1.0 / double(1u << level), first ? 0.0 : 0.5, first, !is_finest});
-    // 2. Base case: there is no finer level.
-    if (is_finest) return;
-    view.share_level(grids, level);
-    // 3. Recurse: the next finer level takes two steps. Join: tasks run one after another, each
-    //    after everything that the previous one has launched.
-    const double half = 0.5 / double(1u << level);
-    grids.then(view, advance_level{mesh, level + 1, begin, true});
-    grids.then(view, advance_level{mesh, level + 1, begin + half, false});
-    grids.then(view, synchronize_level{mesh, level});
-  }
-};
+/// Launches the averages of the next finer level's blocks, which the nodes of a level get.
+template <class View, class Grids>
+__host__ __device__ void launch_averages_of(const View& view, const mesh_state& mesh, int level,
+                                            Grids& grids) {
+  view.share_children(grids, level);
+  const unsigned nodes = mesh.level_begin[level];
+  grids(average_down<View>, view.shape(mesh.level_begin[level + 1] - nodes, average_threads<View>),
+        view, view.u_new, view.lists.nodes + nodes);
+}
 
 /// Launches the averages of new or changed blocks. Without subcycling only those that leaves read.
 template <class View, class Grids>
@@ -118,45 +80,30 @@ __host__ __device__ void launch_averages(const View& view, const mesh_state& mes
     return;
   }
   for (int level = view.finest_level_of(mesh) - 1; level >= 0; --level) {
-    view.share_children(grids, level);
-    const unsigned begin = mesh.level_begin[level];
-    grids(average_down<View>,
-          view.shape(mesh.level_begin[level + 1] - begin, average_threads<View>), view, view.u_new,
-          view.lists.nodes + begin);
+    launch_averages_of(view, mesh, level, grids);
   }
 }
 
-/// Task: calls the callback of the physics after a step, and averages the values that it changes.
-struct call_back {
-  const mesh_state* mesh;  ///< in device memory for a kernel, else the host's copy
-
-  __device__ static const char* name() { return "call_back"; }
-
-  template <class View, class Grids>
-  __host__ __device__ void operator()([[maybe_unused]] const View& view,
-                                      [[maybe_unused]] Grids& grids) const {
-    if constexpr (has_after_step<typename View::physics_type>) {
-      grids(call_after_step<View>, view.shape(mesh->leaves, step_threads), view);
-      if constexpr (!only_observes<typename View::physics_type>)
-        launch_averages(view, *mesh, grids);
-    }
+/// Launches the callback of the physics after a step, and the averages of values that it changes.
+template <class View, class Grids>
+__host__ __device__ void launch_callback([[maybe_unused]] const View& view,
+                                         [[maybe_unused]] const mesh_state& mesh,
+                                         [[maybe_unused]] Grids& grids) {
+  if constexpr (has_after_step<typename View::physics_type>) {
+    grids(call_after_step<View>, view.shape(mesh.leaves, step_threads), view);
+    if constexpr (!only_observes<typename View::physics_type>) launch_averages(view, mesh, grids);
   }
-};
+}
 
-/// Task: ends the phase that takes steps.
-template <bool in_loop>
-struct end_steps {
-  __device__ static const char* name() { return "end_steps"; }
-
-  template <class View, class Grids>
-  __host__ __device__ void operator()(const View& view, Grids& grids) const {
-    if constexpr (in_loop) {
-      grids(end_steps_in_loop<View>, view.shape(1, 1), view);
-    } else {
-      grids(next_phase<View>, view.shape(1, 1), view, phase::step);
-    }
+/// Launches the end of the phase that takes steps.
+template <bool in_loop, class View, class Grids>
+__host__ __device__ void launch_end_of_steps(const View& view, Grids& grids) {
+  if constexpr (in_loop) {
+    grids(end_steps_in_loop<View>, view.shape(1, 1), view);
+  } else {
+    grids(next_phase<View>, view.shape(1, 1), view, phase::step);
   }
-};
+}
 
 /// Launches the grids that compute the length of a step and begin it.
 template <class View, class Grids>
@@ -169,18 +116,73 @@ __host__ __device__ void launch_begin_step(const View& view, const mesh_state& m
   }
 }
 
-/// Launches `steps` steps and the end of their phase. With subcycling, `steps` must be 1.
+/// Launches the step of a level that has this number among its steps in one of level 0. Inner nodes
+/// take it, too: leaves next to them read them in the second stage.
+template <class View, class Grids>
+__host__ __device__ void advance_level(const View& view, const mesh_state& mesh, int level,
+                                       unsigned number, Grids& grids) {
+  const unsigned nodes = mesh.level_begin[level];
+  const bool has_finer = level != view.finest_level_of(mesh);
+  const double length = 1.0 / double(1u << level);
+  const bool first = number % 2 == 0;  // of the two in a step of the next coarser level
+  launch_stages(view, grids, level, view.lists.nodes + nodes, mesh.level_begin[level + 1] - nodes,
+                {0, number * length, length, first ? 0.0 : 0.5, first, has_finer});
+  if (has_finer) view.share_level(grids, level);
+}
+
+/// Launches the synchronization of a level with the next finer level after their steps.
+template <class View, class Grids>
+__host__ __device__ void synchronize_level(const View& view, const mesh_state& mesh, int level,
+                                           Grids& grids) {
+  if (view.step.reflux) {
+    view.share_flux_registers(grids, level);
+    launch_reflux(view, mesh, level, level + 1, grids);
+  }
+  launch_averages_of(view, mesh, level, grids);
+}
+
+/// Task: takes steps with subcycling, and ends their phase.
+template <bool in_loop>
+struct take_subcycled_steps {
+  const mesh_state* mesh;  ///< in device memory for a kernel, else the host's copy
+  unsigned steps;          ///< of level 0, in the phase
+  unsigned begin = 0;      ///< steps of the finest level before those of this task
+
+  __device__ static const char* name() { return "take_subcycled_steps"; }
+
+  template <class View, class Grids>
+  __host__ __device__ void operator()(const View& view, Grids& grids) const {
+    const int finest = view.finest_level_of(*mesh);
+    const unsigned all = steps << finest;
+    const bool is_last = !grids.from_kernel() || all - begin <= max_fine_steps;
+    const unsigned end = is_last ? all : begin + max_fine_steps;
+    for (unsigned fine = begin; fine != end; ++fine) {
+      const unsigned step = fine % (1u << finest);  // of the finest level in one of level 0
+      if (step == 0) launch_begin_step(view, *mesh, grids);
+      // 1. The levels that begin a step, the coarsest first. A step has 2^below of the finest.
+      for (int level = 0; level <= finest; ++level) {
+        const int below = finest - level;
+        if (step % (1u << below) == 0) advance_level(view, *mesh, level, step >> below, grids);
+      }
+      // 2. The levels that end a step, the finest first.
+      int level = finest - 1;
+      for (; level >= 0 && (step + 1) % (1u << (finest - level)) == 0; --level) {
+        synchronize_level(view, *mesh, level, grids);
+      }
+      if (level < 0) launch_callback(view, *mesh, grids);
+    }
+    // 3. Base case: there are no more steps.
+    if (is_last) return launch_end_of_steps<in_loop>(view, grids);
+    // 4. Recurse. Join: the task begins after everything that this one has launched.
+    grids.then(view, take_subcycled_steps{mesh, steps, end});
+  }
+};
+
+/// Launches `steps` steps and the end of their phase.
 template <bool in_loop, class View, class Grids>
 __host__ __device__ void launch_steps(const View& view, const mesh_state& mesh, unsigned steps,
                                       Grids& grids) {
-  const end_steps<in_loop> end;
-  if (view.step.subcycle) {
-    launch_begin_step(view, mesh, grids);
-    grids.then(view, advance_level{&mesh, 0, 0.0, true});
-    if constexpr (has_after_step<typename View::physics_type>) grids.then(view, call_back{&mesh});
-    grids.then(view, end);
-    return;
-  }
+  if (view.step.subcycle) return take_subcycled_steps<in_loop>{&mesh, steps}(view, grids);
   for (unsigned step = 0; step < steps; ++step) {
     launch_begin_step(view, mesh, grids);
     launch_stages(view, grids, all_levels, view.lists.leaves, mesh.leaves,
@@ -189,11 +191,11 @@ __host__ __device__ void launch_steps(const View& view, const mesh_state& mesh, 
       view.share_flux_registers(grids, all_levels);
       launch_reflux(view, mesh, 0, view.tree.max_level + 1, grids);
     }
-    call_back{&mesh}(view, grids);
+    launch_callback(view, mesh, grids);
   }
   grids(average_leaves<View>, view.shape(mesh.averaged_leaves, step_threads), view,
         view.lists.averaged_leaves);
-  end(view, grids);
+  launch_end_of_steps<in_loop>(view, grids);
 }
 
 }  // namespace ramify::detail::amr::inline RAMIFY_BUILD

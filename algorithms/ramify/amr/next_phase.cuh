@@ -5,6 +5,7 @@
 /// next_phase(), the last grid of each phase, which decides which phase comes next, and
 /// begin_advance(), the first grid of a call of advance().
 
+#include <cmath>
 #include <ramify/amr/refine.cuh>
 #include <ramify/amr/run_view.cuh>
 #include <ramify/amr/time_step.cuh>
@@ -38,8 +39,12 @@ __host__ __device__ void begin_steps(const View& view, run_state& state) {
   };
   // A batch may have one step more than the call has left. This step has length zero and only
   // validates the cells.
-  clock.batch = view.step.subcycle ? 1 : view.batch_limit;
+  clock.batch = view.batch_limit;
   limit_batch(clock.stop_step - clock.steps + 1);
+  const double left = (clock.stop - clock.time) / clock.last_dt;  // steps, if they are as long
+  if (left < clock.batch) {
+    limit_batch(left > 0 ? static_cast<unsigned long long>(std::ceil(left)) + 1 : 1);
+  }
   if (view.regrid.every > 0) limit_batch(clock.next_regrid - clock.steps);
 }
 

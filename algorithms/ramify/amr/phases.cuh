@@ -120,11 +120,13 @@ template <class View>
 [[nodiscard]] __host__ __device__ unsigned slots_of_phase(int max_level, bool subcycle,
                                                           unsigned steps = 1) {
   const unsigned levels = static_cast<unsigned>(max_level) + 1;
-  // Each level of the recursion has at most 3 grids and 3 tail launches pending, and a callback is
-  // one more tail launch.
+  // With subcycling, n steps of the finest level need at most 2 n steps of levels, with 2 grids
+  // each, and n synchronizations, with 2. For each coarse level one of the two may be added.
   constexpr unsigned more = callback_grids<View>;
-  const unsigned step =
-      subcycle ? 6 * levels + 3 + (more > 0) : (max_grids_of_step + more) * steps + 3;
+  const unsigned fine = steps << max_level < max_fine_steps ? steps << max_level : max_fine_steps;
+  const unsigned step = subcycle
+                            ? 6 * fine + 2 * levels + (more > 1 ? levels + 1 : more + 1) * steps + 2
+                            : (max_grids_of_step + more) * steps + 3;
   const unsigned regrid = (levels > max_grids_of_regrid ? levels : max_grids_of_regrid) + 1;
   return step > regrid ? step : regrid;
 }

@@ -9,6 +9,7 @@
 /// extra_us. It ignores that a launch may overlap the previous grid, so it is most accurate for
 /// small runs. In large runs the difference of launch times is small, and extra_us decides.
 
+#include <algorithm>
 #include <cmath>
 #include <ramify/runtime/launch_costs.hpp>
 #include <ramify/runtime/report.hpp>
@@ -42,6 +43,8 @@ struct route_plans {
   route_plan flat;    ///< of the flat route
   route_plan device;  ///< of the device route
   route unmeasured;   ///< for unknown launch costs
+  double work_us =
+      0;  ///< about how long the grids of either route work, in microseconds; 0: unknown
 };
 
 /// Returns the plan of a nested recursion with `levels` levels that launches children into
@@ -64,15 +67,22 @@ namespace ramify::detail::runtime::inline RAMIFY_ABI {
          plan.extra_us;
 }
 
-/// Returns the cheaper route, with both estimates as the reason. If both cost the same it returns
-/// flat, which needs no launch slots.
+/// The routes are equal if their estimates, with the work, differ by at most this part.
+inline constexpr double equal_within = 0.05;
+
+/// Returns the cheaper route, with both estimates as the reason, which also says whether the routes
+/// are equal. If both cost the same it returns flat, which needs no launch slots.
 [[nodiscard]] inline route_choice cheaper_route(const route_plans& plans,
                                                 const launch_costs& costs) {
   const double flat = microseconds(plans.flat, costs);
   const double device = microseconds(plans.device, costs);
   const auto about = [](double us) { return "about " + std::to_string(std::llround(us)) + " us"; };
-  return {device < flat ? route::device : route::flat,
-          "flat: " + about(flat) + " of launches, device " + about(device)};
+  std::string reason = "flat: " + about(flat) + " of launches, device " + about(device);
+  if (std::abs(device - flat) <= equal_within * (plans.work_us + std::max(flat, device))) {
+    reason += plans.work_us > 0 ? ", beside " + about(plans.work_us) + " of work: equal within 5 %"
+                                : ": equal within 5 %";
+  }
+  return {device < flat ? route::device : route::flat, reason};
 }
 
 }  // namespace ramify::detail::runtime::inline RAMIFY_ABI
