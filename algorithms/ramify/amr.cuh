@@ -29,7 +29,7 @@
 ///             Ramify's stream-ordered pool, and doubled when the mesh outgrows it, up to
 ///             amr_options::mesh.max_blocks; if memory is short it grows by less.
 ///             environment::memory must be empty.
-/// Launches    Device route: one chain of tail launches for each call of advance(), with 10 to 40
+/// Launches    Device route: one chain of tail launches for each call of advance(), with 10 to 52
 ///             launch slots (with subcycling up to 160); without a slot the host launches. Flat
 ///             route: the host reads a few bytes back twice for each regrid that changes the mesh,
 ///             and once for at most 23 steps; or the loop of a graph takes the steps between two

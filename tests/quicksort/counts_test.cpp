@@ -122,7 +122,7 @@ BOOST_DATA_TEST_CASE(distinct_keys_have_no_extra_level,
   namespace internal = ramify::detail::quicksort;
   using sizes = internal::sample_sort_tuning<particle, std::uint32_t>;
   using order = internal::sort_order<particle, order_of_distinct>;
-  static_assert(order::keys_are_distinct == order_of_distinct::keys_are_distinct);
+  static_assert(order::keys_are_distinct && order_of_distinct::keys_are_distinct);
   constexpr std::size_t n = std::size_t{sizes::bucket_size} * sizes::leaf_bucket_limit;
   BOOST_TEST(internal::expected_levels<sizes>(n) == 2u);
   const auto all = tests::make_input<particle>(of, n, 1).input();

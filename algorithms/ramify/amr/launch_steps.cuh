@@ -6,9 +6,9 @@
 ///
 /// With subcycling a step is a recursion over the levels: a level takes its step, the next finer
 /// level takes two, and then the fluxes between them are corrected. The task take_subcycled_steps
-/// launches the grids in the order of this recursion. The number of the finest level's step has
-/// one bit for each level below, so it replaces the stack: a level begins a step if the lower bits
-/// are 0, and ends one if they are 1. Launch slots bound the steps of one kernel, which then
+/// launches the grids in the order of this recursion. The bits of the number of the finest level's
+/// step replace the stack: a level begins a step if all bits of finer levels are 0, and ends one if
+/// they are 1. Launch slots bound the steps of one kernel, which then
 /// launches itself as a tail launch.
 
 #include <ramify/amr/advance.cuh>
@@ -62,7 +62,7 @@ __host__ __device__ void launch_reflux(const View& view, const mesh_state& mesh,
         view.lists.corrected_faces + first);
 }
 
-/// Launches the averages of the next finer level's blocks, which the nodes of a level get.
+/// Launches the grid that gives each inner node of a level the averages of its children.
 template <class View, class Grids>
 __host__ __device__ void launch_averages_of(const View& view, const mesh_state& mesh, int level,
                                             Grids& grids) {

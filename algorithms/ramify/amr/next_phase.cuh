@@ -41,7 +41,8 @@ __host__ __device__ void begin_steps(const View& view, run_state& state) {
   // validates the cells.
   clock.batch = view.batch_limit;
   limit_batch(clock.stop_step - clock.steps + 1);
-  const double left = (clock.stop - clock.time) / clock.last_dt;  // steps, if they are as long
+  // As many steps as have the length of the last one; infinite or NaN before the first step.
+  const double left = (clock.stop - clock.time) / clock.last_dt;
   if (left < clock.batch) {
     limit_batch(left > 0 ? static_cast<unsigned long long>(std::ceil(left)) + 1 : 1);
   }

@@ -193,7 +193,11 @@ class phase_run final : public runtime::started_run<amr_report> {
       tails = std::ceil(steps * fine / max_fine_steps);
     }
     const double grids = grids_of_step * steps;
-    const std::size_t cells_of_mesh = std::size_t{parts.state.mesh.leaves} * cells::count;
+    double advanced = 0;  // blocks in a step of level 0
+    for (int level = 0; level <= mesh.max_level; ++level) {
+      const double steps_of_level = step.subcycle ? std::exp2(level) : 1;
+      advanced += steps_of_level * parts.state.mesh.leaves_of_level[level];
+    }
     route_plan flat{.host_launches = grids, .host_round_trips = 1};
     const bool never_regrids = regrid.every == 0 || mesh.max_level == 0;
     const double steps_of_loop = never_regrids ? 100 : regrid.every;
@@ -208,7 +212,7 @@ class phase_run final : public runtime::started_run<amr_report> {
     return {flat,
             {.device_launches = grids, .tail_launches = tails},
             route::flat,
-            steps * double(cells_of_mesh) * us_of_cell};
+            steps * advanced * cells::count * us_of_cell};
   }
 
   /// Continues a chain that ended because the mesh was full.

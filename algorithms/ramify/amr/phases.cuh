@@ -120,8 +120,10 @@ template <class View>
 [[nodiscard]] __host__ __device__ unsigned slots_of_phase(int max_level, bool subcycle,
                                                           unsigned steps = 1) {
   const unsigned levels = static_cast<unsigned>(max_level) + 1;
-  // With subcycling, n steps of the finest level need at most 2 n steps of levels, with 2 grids
-  // each, and n synchronizations, with 2. For each coarse level one of the two may be added.
+  // With subcycling, n steps of the finest level contain less than 2 n steps of levels and less
+  // than n synchronizations, with 2 grids each. A level with a longer step begins or ends it here,
+  // which adds 2 grids. Each step of level 0 adds begin_step() and the callback, whose averages are
+  // a grid for each level but the finest. The last 2: this task, and next_phase() or the next task.
   constexpr unsigned more = callback_grids<View>;
   const unsigned fine = steps << max_level < max_fine_steps ? steps << max_level : max_fine_steps;
   const unsigned step = subcycle

@@ -21,8 +21,8 @@ enum class phase {
 };
 
 inline constexpr unsigned max_batch = 8;  ///< steps in one phase
-/// With subcycling: steps of the finest level that one kernel launches. A phase has as many, or one
-/// step of level 0.
+/// With subcycling: steps of the finest level that one kernel launches. A phase has at most as
+/// many, or one step of level 0.
 inline constexpr unsigned max_fine_steps = 16;
 
 /// Why a run cannot continue.

@@ -47,6 +47,7 @@ inline constexpr bool orders_numbers =
     std::same_as<Compare, ascending> || std::same_as<Compare, descending>;
 
 /// Whether Compare states that it is a strict weak order, as comparators of other families do.
+/// Merges may then also compare elements with any bits, and ignore the result.
 template <class Compare>
 inline constexpr bool states_strict_weak = false;
 template <class Compare>

@@ -43,8 +43,9 @@ struct route_plans {
   route_plan flat;    ///< of the flat route
   route_plan device;  ///< of the device route
   route unmeasured;   ///< for unknown launch costs
-  double work_us =
-      0;  ///< about how long the grids of either route work, in microseconds; 0: unknown
+  /// Estimated time of the grids of either route without their launches, in microseconds; 0:
+  /// unknown.
+  double work_us = 0;
 };
 
 /// Returns the plan of a nested recursion with `levels` levels that launches children into

@@ -152,7 +152,8 @@ class Graph:
     ) -> AsyncRun:
         """Start pagerank(), without waiting for the GPU.
 
-        ``result`` of the run is the array of ranks. Raises the errors of pagerank(); get() raises those of a faulty graph.
+        ``result`` of the run is the array of ranks. Raises the errors of pagerank(); get()
+        raises those of a faulty graph.
         """
         ranks, arguments = self._ranks(damping, tolerance, max_iterations, env)
         return AsyncRun(_ramify.pagerank_async(*arguments), ranks, arguments)

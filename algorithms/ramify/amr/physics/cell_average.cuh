@@ -19,7 +19,6 @@
 /// average_by_points(). problems.cuh has examples.
 
 #include <cmath>
-#include <limits>
 #include <ramify/amr/mesh.cuh>
 #include <ramify/amr/state.cuh>
 
@@ -88,9 +87,9 @@ template <class Real, int dim>
                                          Real position) {
   const double edge = cell.upper[axis] - cell.lower[axis];
   const double part = (static_cast<double>(position) - cell.lower[axis]) / edge;
-  constexpr double epsilon = std::numeric_limits<Real>::epsilon();
+  constexpr double epsilon = sizeof(Real) > 4 ? 0x1p-52 : 0x1p-23;
   const double size = std::fmax(std::fabs(static_cast<double>(position)), edge);
-  const double least = 4 * epsilon * size / edge;
+  const double least = std::fmin(4 * epsilon * size / edge, 0.5);
   return part < least ? Real(0) : part > 1 - least ? Real(1) : static_cast<Real>(part);
 }
 
