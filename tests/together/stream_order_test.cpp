@@ -114,6 +114,23 @@ environment in_stream(cudaStream_t stream, route taken) {
   return {.backend = tests::backend_under_test(), .stream = stream, .route = taken};
 }
 
+/// Calls body(c, env) for each family whose calls can be started, on both routes in the stream. The
+/// launches of the call are measured before.
+template <class Body>
+void for_each_started_call(cudaStream_t stream, Body body) {
+  for (const family_call& c : calls_with_device_memory()) {
+    if (!c.start) continue;
+    for (const route taken : {route::flat, route::device}) {
+      BOOST_TEST_CONTEXT(c.name << ", " << to_string(taken)) {
+        const environment env = in_stream(stream, taken);
+        reset(c);
+        c.call(c, env);
+        body(c, env);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(stream_orders)
@@ -153,49 +170,33 @@ BOOST_AUTO_TEST_CASE(calls_are_ordered_in_their_stream) {
 // Work that enters the stream after a call that does not wait sees its results, before get().
 BOOST_AUTO_TEST_CASE(started_calls_are_ordered_in_their_stream) {
   const host_stream stream;
-  for (const family_call& c : calls_with_device_memory()) {
-    if (!c.start) continue;
-    for (const route taken : {route::flat, route::device}) {
-      BOOST_TEST_CONTEXT(c.name << ", " << to_string(taken)) {
-        const environment env = in_stream(stream.get(), taken);
-        reset(c);
-        c.call(c, env);  // measures launches
-        reset(c);
-        launch_slow_kernel(c, stream.get(), slow);
-        const tests::any_run run = c.start(c, env);
-        BOOST_TEST(is_right_in(c, stream.get()));
-        const run_report report = run();
-        BOOST_TEST(report.ran_on == tests::backend_under_test());
-        BOOST_TEST(report.backend_reason.starts_with("requested"));
-        BOOST_CHECK_THROW((void)run(), std::logic_error);
-      }
-    }
-  }
+  for_each_started_call(stream.get(), [&](const family_call& c, const environment& env) {
+    reset(c);
+    launch_slow_kernel(c, stream.get(), slow);
+    const tests::any_run run = c.start(c, env);
+    BOOST_TEST(is_right_in(c, stream.get()));
+    const run_report report = run();
+    BOOST_TEST(report.ran_on == tests::backend_under_test());
+    BOOST_TEST(report.backend_reason.starts_with("requested"));
+    BOOST_CHECK_THROW((void)run(), std::logic_error);
+  });
 }
 
 #if RAMIFY_ON_CUDA
 // The runs have memory of their own. Each launch of the graph processes what the arrays then have.
 BOOST_AUTO_TEST_CASE(a_graph_captures_started_calls) {
   const host_stream stream;
-  for (const family_call& c : calls_with_device_memory()) {
-    if (!c.start) continue;
-    for (const route taken : {route::flat, route::device}) {
-      BOOST_TEST_CONTEXT(c.name << ", " << to_string(taken)) {
-        const environment env = in_stream(stream.get(), taken);
-        reset(c);
-        c.call(c, env);  // measures launches
-        tests::any_run run;
-        const captured_graph graph(stream.get(), [&] { run = c.start(c, env); });
-        for (int launches = 0; launches < 2; ++launches) {
-          reset(c);
-          launch_slow_kernel(c, stream.get(), 0);
-          graph.launch(stream.get());
-          BOOST_TEST(is_right_in(c, stream.get()));
-          BOOST_TEST(run().taken == taken);
-        }
-      }
+  for_each_started_call(stream.get(), [&](const family_call& c, const environment& env) {
+    tests::any_run run;
+    const captured_graph graph(stream.get(), [&] { run = c.start(c, env); });
+    for (int launches = 0; launches < 2; ++launches) {
+      reset(c);
+      launch_slow_kernel(c, stream.get(), 0);
+      graph.launch(stream.get());
+      BOOST_TEST(is_right_in(c, stream.get()));
+      BOOST_TEST(run().taken == env.route);
     }
-  }
+  });
 }
 #endif
 

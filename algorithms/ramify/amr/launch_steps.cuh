@@ -8,8 +8,8 @@
 /// level takes two, and then the fluxes between them are corrected. The task take_subcycled_steps
 /// launches the grids in the order of this recursion. The bits of the number of the finest level's
 /// step replace the stack: a level begins a step if all bits of finer levels are 0, and ends one if
-/// they are 1. Launch slots bound the steps of one kernel, which then
-/// launches itself as a tail launch.
+/// they are 1. Launch slots bound the steps of one kernel, which then launches itself as a tail
+/// launch.
 
 #include <ramify/amr/advance.cuh>
 #include <ramify/amr/after_step.cuh>
