@@ -13,6 +13,7 @@
 // The pitfall    After the launch, parent and child run without any order. The child may or may not
 //                see what is written after the launch. The parent may or may not see what the child
 //                writes, and cannot wait for it.
+// Plain CUDA     child<<<1, threads>>>(m, seen)
 // Try            In step 2, write `__syncwarp()`, a barrier for the 32 threads of a warp. On the
 //                CPU executor a child that begins at once then sees 32 numbers.
 #include "lesson.hpp"

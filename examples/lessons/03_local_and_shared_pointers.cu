@@ -11,6 +11,7 @@
 //                error. nvcc warns if it sees that a local pointer is passed, as in step 4; of a
 //                shared pointer, as in step 3, it does not warn. The same rule holds for
 //                cudaMemcpyAsync and cudaMemsetAsync in a kernel.
+// Plain CUDA     child<<<1, 1, 0, cudaStreamFireAndForget>>>(local, global, received)
 // Try            In step 4, pass `global` instead of `&mine`. The CPU executor reports no
 //                violation.
 #include "lesson.hpp"

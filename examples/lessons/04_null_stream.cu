@@ -30,7 +30,7 @@ __global__ void child(letter_log* log) {
 }
 
 __global__ void parent(letter_log* logs) {
-  // 2. Every thread of both blocks launches. In plain CUDA this is child<<<1, 1>>>(...).
+  // 2. Every thread of both blocks launches. In plain CUDA this is child<<<1, 1>>>(log).
   // 3. Each block has a letter_log.
   letter_log* const log = logs + blockIdx.x;
   if (!launch(child, {1, 1}, null_stream(), log)) lesson::write(log, '!');

@@ -13,6 +13,7 @@
 //                streams also cost time: 132 blocks on an H200 launched 4.3 million grids a second
 //                with fire-and-forget (lesson 6), and 1.6 million into named streams
 //                (benchmarks/launches.md).
+// Plain CUDA     child<<<1, 1, 0, first.get()>>>(log, 'B')
 // Try            In step 3, launch B into `second`. Now A and B have no order.
 #include "lesson.hpp"
 

@@ -15,6 +15,7 @@
 //                cudaEventDisableTiming, no thread can wait for them, and only the grid that
 //                created them may use them. A wait for an event that was never recorded has no
 //                effect, so record first.
+// Plain CUDA     child<<<1, 1, 0, left.get()>>>(log, 'A')
 // Try            In step 3, let `left` wait for A instead of `right`. C no longer waits for A.
 #include "lesson.hpp"
 

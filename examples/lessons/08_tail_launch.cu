@@ -15,6 +15,7 @@
 //                receives its state through its arguments. A tail launch also costs the most: on an
 //                H200 one thread needs 10.7 us for each, and 6.1 to 6.5 us for other launches
 //                (benchmarks/launches.md).
+// Plain CUDA     add_up<<<1, 1, 0, cudaStreamTailLaunch>>>(t)
 // Try            In step 2, write `fire_and_forget()`. The sum then waits for no child and may miss
 //                some of their results. (On a GPU this order is possible but not certain. The CPU
 //                executor tries a random order in each run, as RAMIFY_CPU_SCHEDULE=random does for

@@ -15,6 +15,7 @@
 //                each launch. The driver may also grant another limit than requested. Read it back.
 //                The children here launch nothing, so each may return its slot at its end. In a
 //                recursion a grid must keep it longer: lesson 35.
+// Plain CUDA     child<<<1, 1, 0, cudaStreamFireAndForget>>>(task, s)
 // Try            Write `wanted_limit = 4096`. The quota now exceeds the number of tasks, so no task
 //                goes into the list.
 #include <ramify/runtime/limits.cuh>

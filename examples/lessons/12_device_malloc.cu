@@ -12,6 +12,7 @@
 //                check. The limit must be set before the first kernel that uses malloc(), or CUDA
 //                refuses. The host can neither cudaFree such memory nor copy from it: a kernel must
 //                do both.
+// Plain CUDA     add_up<<<1, 64, 0, cudaStreamFireAndForget>>>(piece, seen)
 // Try            Comment out the line of step 3. Four pieces are never freed, so four fewer are
 //                available afterwards.
 #include <ramify/runtime/shared.cuh>

@@ -10,6 +10,7 @@
 // The pitfall    A texture is read through a cache that writes of the same grid do not update. A
 //                kernel that writes memory and reads it again through a texture may get the old
 //                value.
+// Plain CUDA     child<<<1, 1, 0, cudaStreamFireAndForget>>>(texels, &factor, seen)
 // Try            In step 2, store `tex1Dfetch<int>(texels, 0)` instead of `before`. This fetch
 //                follows the write in the same grid: it may return the old or the new value. The
 //                child's results stay the same.

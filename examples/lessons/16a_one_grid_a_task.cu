@@ -16,6 +16,7 @@
 //                (benchmarks/launches.md). A grid should contain more work than its launch costs.
 // The pitfall    Here most grids contain almost no work, as in most recursions: most nodes of a
 //                tree are near its leaves.
+// Plain CUDA     run_children<<<blocks, 1, 0, cudaStreamFireAndForget>>>(mine, out)
 // Try            In step 2, write `below / 2 + 1`. The first children take more nodes, so tasks
 //                have fewer children, and there are more grids with fewer blocks each. (The tree is
 //                then another one, with another sum.)

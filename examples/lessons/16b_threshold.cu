@@ -9,6 +9,7 @@
 //                not be a leaf; it may be any task that runs without a launch.
 // The pitfall    One thread visits all nodes of a small task, one after another, and its block runs
 //                as long. If the threshold is too high, most of the GPU has no work. Measure.
+// Plain CUDA     run_children<<<blocks, 1, 0, cudaStreamFireAndForget>>>(mine, out)
 // Try            Write `threshold = 64`. There are even fewer grids, and one thread may run tasks
 //                of up to 63 nodes in place, not 15.
 #include "lesson.hpp"

@@ -8,6 +8,7 @@
 // The rule       A block has a cost too: it is scheduled, it starts, it loads its arguments. A
 //                block that runs several tasks pays this cost once.
 // The pitfall    Tasks that follow one another in a block no longer run in parallel.
+// Plain CUDA     run_children<<<blocks, 1, 0, cudaStreamFireAndForget>>>(mine, out)
 // Try            Write `coarsening = 1`. That is 16b again: almost four times as many blocks, and
 //                each runs one task.
 #include "lesson.hpp"

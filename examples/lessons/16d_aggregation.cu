@@ -13,6 +13,7 @@
 //                slowest task of the block. The launches of a whole grid can be aggregated as well,
 //                as Ramify's granularity::per_grid does: then the tasks are in global memory, and
 //                the last block of the grid launches.
+// Plain CUDA     run_children<<<blocks, threads, 0, cudaStreamFireAndForget>>>(large, out)
 // Try            Write `threads = 64`. Larger blocks launch fewer grids.
 #include <ramify/runtime/collectives.cuh>
 

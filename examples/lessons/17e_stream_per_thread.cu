@@ -11,6 +11,7 @@
 // The pitfall    `nvcc --default-stream per-thread` changes what a launch without a stream means,
 //                for the files that it compiles only. Work that one thread has put into its stream
 //                is not ordered before work of another thread: wait for it, or use an event.
+// Plain CUDA     meet<<<1, 1, 0, stream>>>(memory.data(), 2u, ms)
 // Try            In step 3, write `nullptr` instead of `cudaStreamPerThread`. One of the two
 //                kernels then waits in vain, as in step 2.
 #include <future>

@@ -10,6 +10,7 @@
 // The pitfall    The graph keeps copies of the arguments from the time of the capture. Data that
 //                changes between launches of the graph must be in device memory, or the host
 //                changes the node (cudaGraphExecKernelNodeSetParams).
+// Plain CUDA     child<<<1, 32, 0, cudaStreamFireAndForget>>>(counts)
 // Try            Move the line of step 3 before step 1. The graph then keeps 8, and there are 256
 //                threads.
 #include "lesson.hpp"

@@ -10,6 +10,7 @@
 // The pitfall    A loop whose condition no kernel sets to 0 runs forever, and only the end of the
 //                process stops it. So this lesson limits the iterations. Kernels of the body must
 //                not launch child grids.
+// Plain CUDA     iterate<<<1, 1, 0, stream.get()>>>(memory.data(), condition)
 // Try            In step 1, write 0 as the initial value of the condition. A WHILE node also checks
 //                the condition before the first iteration: there is none, and the number stays 27.
 #include "lesson.hpp"

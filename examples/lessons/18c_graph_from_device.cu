@@ -11,6 +11,7 @@
 // The pitfall    Kernels of a device-launched graph must not launch child grids, only graphs. A
 //                graph that is running cannot be launched again, except by itself as a tail launch.
 //                A graph may make 120 fire-and-forget launches, and have 255 tail launches pending.
+// Plain CUDA     work<<<4, 32, 0, s>>>(counts)
 // Try            In `launcher`, launch `now` as a tail launch too. Tail launches run in launch
 //                order, so `after` runs first and sees 0.
 #include "lesson.hpp"

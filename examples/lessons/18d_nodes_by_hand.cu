@@ -11,6 +11,7 @@
 //                graph has no effect on what was instantiated from it before. An update can change
 //                the arguments, the shape and the kernel of a node. It cannot change its
 //                dependencies, nor replace a kernel that launches nothing by one that launches.
+// Plain CUDA     child<<<1, 32, 0, cudaStreamFireAndForget>>>(counts)
 // Try            In step 4, change the node of `graph`: cudaGraphKernelNodeSetParams(parent_node,
 //                &run_parent). The executable graph still has 4 children.
 #include "lesson.hpp"

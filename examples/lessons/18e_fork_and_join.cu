@@ -11,6 +11,7 @@
 // The pitfall    A stream that is not joined makes cudaStreamEndCapture() fail with
 //                cudaErrorStreamCaptureUnjoined, and there is no graph. During a capture, the host
 //                must not wait for a captured stream or event, because nothing runs.
+// Plain CUDA     child<<<4, 32, 0, cudaStreamFireAndForget>>>(&counts->left)
 // Try            In step 2, record `fork` before the memset. The right parent then does not depend
 //                on the memset: the graph has one edge less.
 #include "lesson.hpp"

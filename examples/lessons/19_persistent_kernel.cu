@@ -14,6 +14,7 @@
 //                other writes. Do not wait for all blocks of a grid, because some may not begin
 //                before others end. (A grid-wide barrier in a child grid, sized by the occupancy
 //                API, hung an H200.)
+// Plain CUDA     launching<<<1, 32, 0, cudaStreamFireAndForget>>>(task - 1, out)
 // Try            Write `blocks = 1`. One block runs all tasks: no block depends on another one.
 #include "atomic_ref.hpp"
 #include "lesson.hpp"

@@ -9,6 +9,7 @@
 //                system can map it for the GPU.
 // The pitfall    Accessible memory is not always fast. Each read of pinned memory crosses the link.
 //                Managed memory moves page by page when it is touched, unless it was prefetched.
+// Plain CUDA     child<<<n / 256, 256, 0, cudaStreamFireAndForget>>>(data)
 // Try            In step 3, prefetch to `host()`. The memory then moves to the GPU when the child
 //                touches it, and the child takes more than three times as long.
 #include "lesson.hpp"

@@ -10,6 +10,8 @@
 //                only.
 // The pitfall    The device buffer and the pinned buffer are in use until their copy is complete.
 //                Filling one too early is a race that causes no error message.
+// Plain CUDA     square<<<(count + threads - 1) / threads, threads, 0,
+//                cudaStreamFireAndForget>>>(data, count)
 // Try            In step 3, write `pipelines[0]`. All tiles are then in one stream, and none begins
 //                before the previous one is complete.
 #include "lesson.hpp"

@@ -12,6 +12,7 @@
 // The pitfall    Advice changes no result and copies nothing by itself: prefetch, or pay at the
 //                first touch. A write to memory that is mostly read removes all other copies, so
 //                this advice makes data slower that both sides write.
+// Plain CUDA     read_all<<<1024, 256, 0, cudaStreamFireAndForget>>>(data, out)
 // Try            In step 2, write `cudaMemAdviseUnsetReadMostly`. The child then is as slow after
 //                the host has read as without advice.
 #include <numeric>

@@ -11,6 +11,7 @@
 // The pitfall    The first run is slower: the driver then sets up the pool of pending launches.
 //                Take the best of several runs, or their median, never the first. (Without a GPU
 //                the times are those of the CPU executor.)
+// Plain CUDA     visit<<<1, 1, 0, cudaStreamFireAndForget>>>(child, out)
 // Try            Write `rounds = 20000`. Each node then has more work. On a GPU the function on the
 //                CPU is then no longer the fastest: the nodes of a level run at the same time.
 #include <algorithm>

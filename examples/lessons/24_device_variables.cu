@@ -10,6 +10,7 @@
 // The pitfall    There is one variable on the device, not one for each grid. Parents that run at
 //                the same time must use different elements. A second call of the algorithm, in
 //                another stream, uses the same variable; memory that the caller passes is safer.
+// Plain CUDA     child<<<1, 4, 0, cudaStreamFireAndForget>>>(slot, value)
 // Try            In step 2, write `slots` instead of `slots + blockIdx.x`. The children of both
 //                blocks then add to the same element.
 #include "lesson.hpp"

@@ -13,6 +13,7 @@
 //                missing, and its children seem to have no parent. On a GPU the kernels must be
 //                compiled with RAMIFY_TRACE=1. The records take time, so do not measure speed with
 //                a trace.
+// Plain CUDA     leaf<<<1, 32, 0, cudaStreamFireAndForget>>>(ticket)
 // Try            In step 2, write `i < 3`. There is one record more.
 //
 // Ramify's algorithms record their grids if the option `trace` is set, and the programs if `--trace

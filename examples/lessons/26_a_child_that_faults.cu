@@ -16,6 +16,7 @@
 //                reports each invalid access with its kernel, block and thread ("Invalid __global__
 //                write of size 4 bytes"). On the CPU executor, AddressSanitizer reports the line,
 //                and also an access just beyond an array, which may cause no fault.
+// Plain CUDA     child<<<1, 1, 0, cudaStreamTailLaunch>>>(target)
 // Try            In step 3, write `memory.data()` instead of `wrong`. Nothing faults.
 #include "lesson.hpp"
 

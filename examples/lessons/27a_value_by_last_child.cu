@@ -14,6 +14,7 @@
 //                value visible to the thread that arrives last; a fence after it keeps this thread
 //                from reading the values too early. The way up is a loop, because a recursive
 //                function would need a stack as deep as the tree.
+// Plain CUDA     solve<<<1, 1, 0, cudaStreamFireAndForget>>>(child, t)
 // Try            In step 3, write `!= 0`. The first child then combines, without its sibling's
 //                value.
 #include "lesson.hpp"

@@ -17,6 +17,7 @@
 // The pitfall    The mean length says little: here it is 41, but one thread adds 801 elements
 //                while nearly all others wait for it. Also, neighboring threads read elements that
 //                are far apart, so a warp's reads are not coalesced.
+// Plain CUDA     sum_rows<<<rows / threads, threads>>>(m, out)
 // Try            Write `interval = 512`. One long row is enough to make all others wait.
 #include "uneven_rows.hpp"
 

@@ -9,6 +9,7 @@
 //                elements, so the reads are coalesced.
 // The pitfall    A row with 8 elements leaves 24 lanes idle, and all 32 take part in the shuffles.
 //                This version is good where most rows have dozens to hundreds of elements.
+// Plain CUDA     sum_rows<<<rows * lanes / threads, threads>>>(m, out)
 // Try            Write `lanes = 8`. A warp then has four rows: fewer threads are idle, and the
 //                longest loop is four times as long.
 #include "uneven_rows.hpp"

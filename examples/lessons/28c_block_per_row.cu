@@ -9,6 +9,7 @@
 //                more threads of the other rows are idle. No fixed number of threads fits all rows.
 // The pitfall    The reduction has barriers, so a block with 8 elements costs nearly as much as a
 //                block with 64. This version is good where all rows have thousands of elements.
+// Plain CUDA     sum_rows<<<rows, threads>>>(m, out)
 // Try            Write `threads = 128`. Even more threads are idle.
 #include <ramify/runtime/collectives.cuh>
 

@@ -13,6 +13,7 @@
 // The pitfall    Each long row costs a launch, and the threads of a warp launch one after another.
 //                Each launch also needs a place in the pool of pending launches (lesson 11). If a
 //                launch fails, the thread adds the elements itself.
+// Plain CUDA     sum_row<<<blocks, threads, 0, cudaStreamFireAndForget>>>(row, m, out)
 // Try            Write `long_row = 8`. Half of all rows then launch a grid, for a few elements
 //                each.
 #include "uneven_rows.hpp"

@@ -10,6 +10,7 @@
 //                16d). The numbers are passed to the child by value.
 // The pitfall    Each block runs a scan, also without a long row, and each element takes a search.
 //                If a block has at most one long row, nothing is gained.
+// Plain CUDA     sum_long_rows<<<blocks, threads, 0, cudaStreamFireAndForget>>>(group, m, out)
 // Try            Write `threads = 128`. Larger blocks launch fewer grids.
 #include <ramify/runtime/collectives.cuh>
 

@@ -15,6 +15,7 @@
 // The pitfall    The number of visited nodes depends on the order, the result must not. Therefore
 //                parts whose bound equals the incumbent's value are searched, too: of several best
 //                choices, every run finds the one with the largest number.
+// Plain CUDA     search<<<1, 1, 0, cudaStreamFireAndForget>>>(child, k, out)
 // Try            In step 3, read `0u` instead of the incumbent, which is as stale as possible. The
 //                result is the same, but nothing is pruned.
 #include <ramify/runtime/residency.cuh>

@@ -10,6 +10,8 @@
 //                memory. Inside a rank, grids launch grids as before.
 // The pitfall    If one rank fails, the others wait for it forever. In comm.run() they do not: if
 //                the work throws on one rank, it throws on all, with the rank and the cause.
+// Plain CUDA     count_primes<<<(per_child + 127) / 128, 128, 0, cudaStreamFireAndForget>>>(begin,
+//                child_end, primes)
 // Try            In step 1, let each part end at `begin + 2 * share`. No rank notices that another
 //                one counts the same numbers: dividing the work is up to the program.
 #include <cstdint>

@@ -12,6 +12,7 @@
 //                __launch_bounds__, or else what the registers allow, at most 1,024.
 // The pitfall    __launch_bounds__(threads), which is a good habit elsewhere. The maximum is then
 //                one block. A child grid whose blocks use shared memory runs one block at a time.
+// Plain CUDA     bounded_child<<<blocks, threads, 0, cudaStreamFireAndForget>>>(of_all)
 // Try            In the definition of bounded_child(), write 512 instead of `threads`. The shared
 //                memory is then that of at least two blocks.
 #include "lesson.hpp"

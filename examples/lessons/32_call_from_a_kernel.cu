@@ -12,6 +12,7 @@
 //                The kernels that follow in the stream do the calls of the list.
 // The pitfall    A call returns a status, and the caller must read it: started, kept, or refused.
 //                After `refused` nothing will happen, and the continuation will not run.
+// Plain CUDA     group_and_sort<<<1, 128>>>(all.data(), groups.data(), arena.environment())
 // Try            Delete the line with complete_async(). This arena has one slot for calls, which
 //                the sort of a group needs, so all continuations are kept: no median is written.
 #include <ramify/quicksort.cuh>

@@ -17,6 +17,8 @@
 //                greater, the calls process no stars, and get() throws.
 // The cost       Memory has the size of the upper bound, and some grids do. A host that reads the
 //                number and passes it may take less time; benchmarks/pipeline.md has tables.
+// Plain CUDA     keep_bright<<<(stars + 127) / 128, 128, 0, stream>>>(photograph.data(),
+//                brightness.data(), positions.data(), bright.data())
 // Try            Let `most_bright` be 500. The longest exposures have more bright stars than that.
 #include <cstddef>
 #include <cstdint>

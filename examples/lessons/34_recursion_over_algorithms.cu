@@ -13,6 +13,8 @@
 // The pitfall    A continuation that has not begun has a record of the arena, and so has a call
 //                that is kept. The recursion doubles them at each level. Without a free record a
 //                call is refused, and its part of the tree stays as it is.
+// Plain CUDA     begin<<<1, 1>>>(part{all.data(), points, 0}, sorts_of_level.data(),
+//                arena.environment())
 // Try            Let `records` be 4. How many calls are refused depends on which continuations
 //                have begun: the number differs from run to run and by schedule, and may be 0. The
 //                parts below a refused sort are never called.

@@ -12,6 +12,7 @@
 // The pitfall    A quota whose slots are returned too early passes every test with a shallow
 //                recursion. In the chain few slots of the quota are in use at a time, and still
 //                the pool is full after 256 launches.
+// Plain CUDA     link<<<1, 1, 0, cudaStreamFireAndForget>>>(left - 1, quota, when, s)
 // Try            Write `wanted_limit = 4096`. The pool then has room for the whole chain, and the
 //                early return is not noticed.
 #include <ramify/runtime/limits.cuh>

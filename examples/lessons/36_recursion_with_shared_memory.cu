@@ -13,6 +13,8 @@
 // The pitfall    A kernel that uses more bytes than its launch states has undefined behavior. A
 //                launch of more than 48 KiB fails unless the host has allowed it for this kernel
 //                (cudaFuncAttributeMaxDynamicSharedMemorySize); a kernel cannot.
+// Plain CUDA     reverse<<<1, half, half * sizeof(unsigned), cudaStreamFireAndForget>>>(half,
+//                first, out)
 // Try            Write `count = 1024`. Two levels more, four times as many grids.
 #include <ramify/runtime/shared.cuh>
 

@@ -12,6 +12,7 @@
 //                local or shared memory (lesson 3). No thread can wait for them: what needs the
 //                result follows in the stream. And cudaMemsetAsync() of a kernel wrote zeros on an
 //                H200 (CUDA 13.0), whatever the value was: only clear with it.
+// Plain CUDA     count<<<(numbers + 127) / 128, 128, 0, stream.get()>>>(a)
 // Try            In step 2, launch the child into fire_and_forget(). Nothing then orders it after
 //                the clearing and the copy, nor the last copy after it.
 #include "lesson.hpp"

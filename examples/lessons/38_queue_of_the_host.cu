@@ -13,6 +13,7 @@
 //                may be kept in a register or a cache for ever. A kernel that waits for
 //                the host occupies its multiprocessor, and on some systems nothing else of the
 //                process may run, so give it an end that the host can always reach.
+// Plain CUDA     answer_all<<<1, 32, 0, stream.get()>>>(box.data())
 // Try            Write `questions = 1000`. The kernel and its launch are the same.
 #include <chrono>
 #include <future>

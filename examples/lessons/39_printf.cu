@@ -11,6 +11,7 @@
 // The pitfall    The lines show one possible order. A program that prints the expected lines may
 //                still lack a join. The buffer has 1 MiB unless the host sets
 //                cudaLimitPrintfFifoSize; what exceeds it replaces older lines without an error.
+// Plain CUDA     child<<<1, 1, 0, cudaStreamFireAndForget>>>(i)
 // Try            In step 3, write `fire_and_forget()`, and move the line before step 2. Nothing
 //                then orders "world" after the children.
 #include <cstdio>

@@ -13,6 +13,7 @@
 //                relay, not a second tail launch of the parent, unless it may also wait for more.
 //                The relay is one launch more, 6.1 us on an H200 (benchmarks/launches.md), so it
 //                pays only if the grids after the join take longer.
+// Plain CUDA     relay<<<1, 1, 0, cudaStreamTailLaunch>>>(r)
 // Try            In step 3, launch `largest` into tail_launch(). It then waits for `sum` again.
 #include "lesson.hpp"
 

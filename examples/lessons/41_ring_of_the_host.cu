@@ -13,6 +13,7 @@
 //                reads this before it reads `sent`. In the other order it could miss the last
 //                tasks. And a ring does not limit the launches: here 100 grids are below the limit
 //                of the pool, but in general a block must take a place of a quota, too (lesson 11).
+// Plain CUDA     run_task<<<1, threads, 0, cudaStreamFireAndForget>>>(c)
 // Try            Write `tasks = 1000`. The ring still has eight slots.
 #include <chrono>
 #include <future>

@@ -12,6 +12,7 @@
 //                one with a recursive device function, needs the limit before the host's first
 //                launch. Not inherited: streams and events of the parent (lesson 5), its shared
 //                memory (lesson 3), and the error of its last call.
+// Plain CUDA     read_settings<<<1, 1, 0, cudaStreamFireAndForget>>>(level + 1, out)
 // Try            In step 3, write `stack = 8 << 10`. All grids read 8192 bytes afterwards.
 #include <ramify/runtime/limits.cuh>
 #include <ramify/runtime/residency.cuh>

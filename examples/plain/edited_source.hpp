@@ -42,9 +42,12 @@ class edited_source {
                      : string_view{};
   }
 
+  void print(size_t i, const char* kind, const string& what) const {
+    std::cerr << tokens_.files[all_[i].file].name << ':' << all_[i].line << ": " << kind << ": "
+              << what << '\n';
+  }
   void error(size_t i, const string& what) {
-    std::cerr << tokens_.files[all_[i].file].name << ':' << all_[i].line << ": error: " << what
-              << '\n';
+    print(i, "error", what);
     ++errors_;
   }
 

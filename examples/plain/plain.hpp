@@ -37,13 +37,30 @@ class pending_launch {
   void operator()(Parameters... values) const {
     static_assert((std::is_trivially_copyable_v<Parameters> && ...),
                   "kernel arguments are copied bit by bit");
-    cpu::submit_and_keep_error(
-        {&cpu::call_kernel<Parameters...>, reinterpret_cast<const void*>(kernel_), grid_, block_,
-         shared_, written_at_},
-        stream_, {values...});
+    const cpu::launch_request request{&cpu::call_kernel<Parameters...>,
+                                      reinterpret_cast<const void*>(kernel_),
+                                      grid_,
+                                      block_,
+                                      shared_,
+                                      written_at_};
+    int number = 0;
+    (check_pointer(request, ++number, values), ...);
+    cpu::submit_and_keep_error(request, stream_, {values...});
   }
 
  private:
+  template <class T>
+  static void check_pointer(const cpu::launch_request& request, int number, const T& value) {
+    if constexpr (std::is_pointer_v<T>) {
+      constexpr bool is_handle = std::is_same_v<T, cudaStream_t> || std::is_same_v<T, cudaEvent_t>;
+      constexpr bool is_function = std::is_function_v<std::remove_pointer_t<T>>;
+      if constexpr (!is_handle && !is_function) {
+        cpu::warn_of_host_memory(request, number,
+                                 const_cast<const void*>(static_cast<const volatile void*>(value)));
+      }
+    }
+  }
+
   void (*kernel_)(Parameters...);
   dim3 grid_;
   dim3 block_;
@@ -88,6 +105,13 @@ inline cudaError_t device_properties(cudaDeviceProp* properties, int device) {
   return error;
 }
 
+/// As cudaGetSymbolAddress(): a variable of the device is one of the program.
+template <class T>
+cudaError_t symbol_address(void** address, const T& variable) {
+  *address = const_cast<void*>(static_cast<const volatile void*>(&variable));
+  return cudaSuccess;
+}
+
 /// Ends a program that does not catch the report of a broken rule.
 [[noreturn]] inline void print_and_exit() {
   std::fflush(stdout);
@@ -106,9 +130,12 @@ inline const std::terminate_handler former_handler = std::set_terminate(print_an
 }  // namespace ramify::plain
 
 #define cudaGetDeviceProperties(...) ::ramify::plain::device_properties(__VA_ARGS__)
+#define cudaGetSymbolAddress(...) ::ramify::plain::symbol_address(__VA_ARGS__)
 
 // The translator replaces these words.
 #undef __global__
 #undef __device__
 #undef __host__
 #undef __shared__
+#undef __constant__
+#undef __managed__

@@ -13,7 +13,7 @@
 #include <sstream>
 #include <utility>
 
-#include "edited_source.hpp"
+#include "sides.hpp"
 #include "tables.hpp"
 
 namespace plain {
@@ -31,15 +31,17 @@ string counted(int count, const char* noun) {
   return std::to_string(count) + ' ' + noun + (count == 1 ? "" : "s");
 }
 
-class translator : private edited_source {
+class translator : private sides {
  public:
-  using edited_source::edited_source;
+  using sides::sides;
 
   /// Returns the translation. If there is an error, it is printed and nothing is returned.
   std::optional<string> run() {
     for (size_t i = 0; i < all_.size(); ++i) {
       if (is(i, "__global__") && !in_system(i)) note_kernel(i);
     }
+    note_sides();
+    check_host_bodies();
     for (size_t i = 0; i < all_.size(); ++i) {
       translate_keyword(i);
       if (in_system(i)) continue;
@@ -52,25 +54,6 @@ class translator : private edited_source {
 
  private:
   // ---- kernels and device functions ----
-
-  /// Returns the index of the `(` before the parameters of the function whose declaration has a
-  /// keyword of CUDA at `i`; npos: a variable.
-  [[nodiscard]] size_t parameters_of(size_t i) const {
-    constexpr string_view with_group[] = {"__attribute__", "alignas", "decltype", "noexcept"};
-    for (++i; i < all_.size(); ++i) {
-      if (is(i, ";") || is(i, "{") || is(i, "}") || is(i, "=") || is(i, "[")) return npos;
-      if (!is(i, "(")) continue;
-      if (std::ranges::find(with_group, all_[i - 1].text) != std::end(with_group)) {
-        i = closing(i);
-        if (i == npos) return npos;
-      } else if (is(i - 1, "operator") && is(i + 1, ")")) {
-        ++i;
-      } else {
-        return i;
-      }
-    }
-    return npos;
-  }
 
   /// Returns the parameters in [from, to) without their names.
   [[nodiscard]] string types_of(size_t from, size_t to) const {
@@ -125,6 +108,10 @@ class translator : private edited_source {
       const auto function = host_functions.find(name);
       if (function != host_functions.end() && is(b + 1, "(")) {
         error(b, name + "() in a kernel: " + string(function->second));
+      } else if (calls_host(open, b)) {
+        error(b, name +
+                     "() in a kernel: it is a function of the host; write __device__ before its "
+                     "definition, or __host__ __device__ if the host calls it, too");
       } else if (std::ranges::find(host_types, name) != host_types.end() &&
                  (in_std || ((name == "cout" || name == "cerr") && is(b + 1, "<")))) {
         error(b, "std::" + name + " in a kernel: a GPU does not have it" +
@@ -141,6 +128,8 @@ class translator : private edited_source {
     if (global || is(i, "__device__") || is(i, "__host__")) {
       const bool of_host = is(i, "__host__") || is(i - 1, "__host__") || is(i + 1, "__host__");
       if (!of_host && !in_system(i)) check_body(i);
+      replace(i, i + 1, "");
+    } else if (is(i, "__constant__") || is(i, "__managed__")) {
       replace(i, i + 1, "");
     } else if (is(i, "__shared__")) {
       if (!translate_dynamic_shared(i)) replace(i, i + 1, "static thread_local");

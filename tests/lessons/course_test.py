@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Checks that examples/README.md names the same lessons to read first as the head comment of each
-lesson, that it lists them before the lesson, and that no lesson or exercise is missing. In each
-plan of docs/course.md a lesson or an exercise is after the lessons that it needs, and the plan of
-four weeks has all lessons, exercises and ladders.
+lesson, that it lists them before the lesson, and that no lesson or exercise is missing. A lesson has
+a launch in plain CUDA, as it makes one by launch(). In each plan of docs/course.md a
+lesson or an exercise is after the lessons that it needs, and the plan of four weeks has all lessons,
+exercises and ladders.
 
 course_test.py ROOT
 """
@@ -53,21 +54,70 @@ def sections(page):
     return dict(zip(parts[1::2], parts[2::2]))
 
 
+def arguments(text):
+    """Yields the arguments at the beginning of a text, without line feeds, up to the bracket that
+    closes them."""
+    depth, begin = 0, 0
+    for i, c in enumerate(text):
+        if (c == "," and depth == 0) or (c in ")]}" and depth == 0):
+            yield " ".join(text[begin:i].split())
+            begin = i + 1
+        if c in ")]}" and depth == 0:
+            return
+        depth += (c in "([{") - (c in ")]}")
+
+
+STREAMS = {
+    "fire_and_forget()": "cudaStreamFireAndForget",
+    "tail_launch()": "cudaStreamTailLaunch",
+    "null_stream()": "",
+    "nullptr": "",
+}
+
+
+def plain_launches(source):
+    """Returns the calls of launch() in a source as launches in plain CUDA."""
+    code = re.sub(r"//.*", "", source)
+    launches = []
+    for call in re.finditer(r"(?<![\w.:])launch\(", code):
+        kernel, shape, stream, *rest = [*arguments(code[call.end() :]), "", "", ""]
+        if not shape.startswith("{"):
+            continue
+        numbers_of_launch = [*arguments(shape[1:])]
+        if STREAMS.get(stream, stream):
+            numbers_of_launch += ["0"] * (3 - len(numbers_of_launch))
+            numbers_of_launch.append(STREAMS.get(stream, stream))
+        values = ", ".join(rest[:-3])
+        launches.append(f"{kernel}<<<{', '.join(numbers_of_launch)}>>>({values})")
+    return launches
+
+
+def lacks_plain_launch(source):
+    """Returns whether a lesson launches, and neither shows a launch in plain CUDA nor makes one."""
+    launches = plain_launches(source)
+    comments = " ".join(" ".join(re.findall(r"//(.*)", source)).split())
+    in_code = re.search(r"\w<<<", re.sub(r"//.*", "", source))
+    return launches != [] and not in_code and not any(one in comments for one in launches)
+
+
 def read(root):
     """Returns what the files and the pages say, as lists and dictionaries of labels."""
     page = (root / "examples/README.md").read_text()
     course = sections((root / "docs/course.md").read_text())
     first = {}  # of each lesson's file: the lessons to read first
     for_gpu = set()
+    sources = {}
     for path in sorted((root / "examples/lessons").glob("[0-9]*")):
         text = path.read_text()
         lines = re.findall(r"^(?://|#) Read first     (.*)$", text, re.MULTILINE)
+        sources[label_of(path)] = text
         first[label_of(path)] = numbers(lines[0]) if len(lines) == 1 else None
         if "!RAMIFY_ON_CUDA\nint main() { return lesson::skip(" in text:
             for_gpu.add(label_of(path))
     lessons = list(rows(page, "lesson", "topic", "read first"))
     return {
         "first": first,
+        "sources": sources,
         "for_gpu": for_gpu,
         "for_gpu_listed": {numbers(r["lesson"])[0] for r in lessons if r["runs on"] == "GPU"},
         "trees": {label_of(p) for p in (root / "examples/lessons/trees").glob("*.svg")},
@@ -149,6 +199,12 @@ def problems(data):
     for lesson in data["first"]:
         if before.count(lesson) != 1:
             found.append(f"examples/README.md lists lesson {lesson} {before.count(lesson)} times")
+    for lesson, source in data["sources"].items():
+        if lacks_plain_launch(source):
+            found.append(
+                f"lesson {lesson} has none of its launches in plain CUDA: its head comment needs a "
+                f"line `Plain CUDA`, for example {plain_launches(source)[0]}"
+            )
     listed = [exercise for exercise, _ in data["exercises_listed"]]
     if listed != data["exercises"]:
         found.append(f"exercises {data['exercises']}, but examples/README.md lists {listed}")
@@ -206,6 +262,12 @@ def check_the_check(data):
 
     def lose_a_tree(d):
         d["trees"].remove("09")
+
+    def launch_another_kernel(d):
+        d["sources"]["16a"] = d["sources"]["16a"].replace("<<<blocks, 1, 0", "<<<1, 1, 0")
+
+    def launch_into_another_stream(d):
+        d["sources"]["08"] = d["sources"]["08"].replace("tail_launch()", "fire_and_forget()")
 
     def run_without_a_gpu(d):
         d["for_gpu"].remove("18a")

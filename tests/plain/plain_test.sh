@@ -38,6 +38,66 @@ sed -n 's,^.*refused\.cu:\([0-9]*: error: \),\1,p' messages | sort -n >printed
 diff "$here/refused.txt" printed || fail 'other messages for refused.cu'
 [ "$(wc -l <messages)" = "$(wc -l <printed)" ] || fail "$(cat messages)"
 
+# Functions and variables that one side has and the other one uses.
+check_sides() { # name of the source; the messages are those of the lines with "// ERROR" and "// WARNING"
+  preprocess "$1.cu" "$1.ii"
+  "$translate" "$1.ii" "$1.0.ii" 2>messages || true
+  sed -nE "s,^$1[.]cu:([0-9]+): (error|warning): (.*),\1 \2 \3,p" messages >printed
+  [ "$(wc -l <messages)" = "$(wc -l <printed)" ] || fail "$1: $(cat messages)"
+  sed -nE 's,^([0-9]+):.*// (ERROR|WARNING) (.*)$,\1 \L\2\E \3,p' <(grep -n '' "$1.cu") >wanted
+  diff <(sort -n wanted) <(sort -n printed) || fail "other messages for $1.cu"
+}
+of_host='in a kernel: it is a function of the host; write __device__ before its definition, or __host__ __device__ if the host calls it, too'
+of_device='of the device: on a GPU it has no access to it; use cudaMemcpyFromSymbol() or cudaMemcpyToSymbol()'
+cat >sides.cu <<END
+#include <cstdio>
+__device__ int counter, *list, table[2] = {1, 2};
+__constant__ float weights[4];
+__device__ __managed__ int both;
+__managed__ __device__ int managed;
+static int square(int x) { return x * x; }
+namespace { template <class T> T twice(T x) { return x + x; } }
+__host__ __device__ int of_both(int x) { return x; }
+constexpr int constant(int x) { return x; }
+int of_overload(int x) { return x; }
+__device__ float of_overload(float x) { return x; }
+int hidden(int x) { return x; }
+int cube(int x) { return x; }
+struct on_device {
+  __device__ int cube(int x) const { return x; }
+};
+__device__ int helper(int x) { return square(x); }  // ERROR square() $of_host
+__global__ void kernel(int* p, int (*hidden)(int)) {
+  p[0] = twice(3);                                    // ERROR twice() $of_host
+  p[1] = on_device{}.cube(2) + of_both(1) + constant(2) + hidden(3);
+  const auto square = [](int x) { return x; };
+  p[2] = square(4) + static_cast<int>(of_overload(1.f)) + table[0];
+}
+void host_only(int counter) { printf("%d", counter); }
+int main() {
+  int value = 0;
+  cudaMemcpyFromSymbol(&value, counter, sizeof counter);
+  cudaMemcpyToSymbol(weights, &value, sizeof(table));
+  const float* list = nullptr;
+  printf("%d %d %d\n", both, managed, list == nullptr);
+  printf("%d\n", counter);                            // WARNING the host uses the variable counter $of_device
+  counter = square(3) + twice(2);
+  return table[1];                                    // WARNING the host uses the variable table $of_device
+}
+END
+check_sides sides
+# A function may have the keyword with nvcc alone.
+cat >guarded.cu <<'END'
+#ifdef __CUDACC__
+#define HOST_DEVICE __host__ __device__
+#else
+#define HOST_DEVICE
+#endif
+HOST_DEVICE int square(int x) { return x * x; }
+__global__ void kernel(int* p) { *p = square(3); }
+END
+check_sides guarded
+
 # The compiler's errors are in the marked lines.
 preprocess "$here/compiler_errors.cu" compiler.ii
 "$translate" compiler.ii compiler.0.ii

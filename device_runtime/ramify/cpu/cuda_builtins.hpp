@@ -153,6 +153,11 @@ builtins::cudaError_t submit(const launch_request&, builtins::cudaStream_t,
 void submit_and_keep_error(const launch_request&, builtins::cudaStream_t,
                            std::initializer_list<launch_argument>);
 
+/// Prints a warning, once for each argument of a launch in the source, if the host passes a kernel
+/// the address of memory that a GPU may not be able to access: of none that a CUDA function or a
+/// kernel allocated, and of no variable of the program. `number` counts the arguments from 1.
+void warn_of_host_memory(const launch_request&, int number, const void* address);
+
 /// Searches the arguments of a later launch as submit() does. Only a kernel calls it. \throws
 /// rule_violation
 void check_arguments(std::initializer_list<launch_argument>);

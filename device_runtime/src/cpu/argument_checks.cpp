@@ -6,15 +6,20 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
+#include <mutex>
 #include <ramify/cpu/sanitizers.hpp>
+#include <set>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "block.hpp"
 #include "device.hpp"
+#include "kernel_heap.hpp"
 
 namespace ramify::cpu::inline RAMIFY_ABI {
 namespace {
@@ -122,6 +127,27 @@ void block::check_arguments(launch_arguments arguments) const {
     }
   }
   if (is_searched) check_variables(variables);
+}
+
+void warn_of_host_memory(const launch_request& launch, int number, const void* address) {
+  const auto is_known = [](const void* at) {
+    Dl_info info{};  // a variable of the program, or of a library
+    return device::instance().type_of(at) != builtins::cudaMemoryTypeUnregistered ||
+           kernel_heap::holds(at) || dladdr(at, &info) != 0;
+  };
+  if (address == nullptr || block::current() != nullptr) return;
+  // An address after an array is that of its last byte plus one.
+  if (is_known(address) || is_known(static_cast<const std::byte*>(address) - 1)) return;
+  static std::mutex mutex;
+  static std::set<std::tuple<const void*, unsigned, int>> printed;
+  const std::lock_guard lock(mutex);
+  if (!printed.emplace(launch.kernel, launch.site.line(), number).second) return;
+  std::fprintf(
+      stderr,
+      "ramify, CPU executor: warning: argument %d of kernel %s, launched at line %u, is the "
+      "address of memory that no cudaMalloc...() returned: most GPUs cannot access it; use "
+      "cudaMalloc(), cudaMallocManaged() or cudaMallocHost()\n",
+      number, kernel_name(launch.kernel).c_str(), unsigned(launch.site.line()));
 }
 
 }  // namespace ramify::cpu::inline RAMIFY_ABI
