@@ -4,8 +4,8 @@
 #   examples/lessons/draw_trees.sh [--check] FOLDER
 # FOLDER has the lessons' programs for the CPU executor. They run under schedule `late`, so a tree is
 # the same in each run. Of several launches of one kernel by the host, the first is drawn. A lesson
-# without a child grid, or with too many grids for a picture, has no tree. --check draws nothing: it
-# fails if a tree is missing, or is not that of the lesson, or if there is one too many.
+# without a child grid has no tree. --check draws nothing: it fails if a tree is missing, or is not
+# that of the lesson, or if there is one too many.
 set -euo pipefail
 export LC_ALL=C
 here=$(dirname "$(realpath "$0")")
@@ -17,28 +17,75 @@ programs=$(realpath "$1")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
-most=40 # grids of a tree
+most=40 # grids of a tree that is not cut; one that is cut has three quarters of that, or less
 
-# Reads a tree in DOT. Prints it with one launch of each kernel by the host. Fails if it has no place.
+# Reads a tree in DOT. Prints it with one launch of each kernel by the host. A tree of more than $most
+# grids is cut, in width and in depth, and a node counts the grids that it stands for. Fails if no
+# grid has a child.
 one_launch_each() {
   awk -v most=$most '
+    function is_shown(id) { return order[id] <= width && level[id] <= depth && (from[id] == "" || from[id] in shown) }
+    # Marks the grids that `width` and `depth` leave, and returns how many nodes show them.
+    function cut(  i, id, nodes) {
+      split("", shown)
+      split("", hidden)
+      for (i = 1; i <= count; ++i) {
+        id = ids[i]
+        if (is_shown(id)) { shown[id] = 1; ++nodes }
+        else if (from[id] in shown) {
+          if (!(from[id] in hidden)) ++nodes
+          hidden[from[id]] += total[id]
+        }
+      }
+      return nodes
+    }
     /^  g[0-9]+ \[label=/ { node = $0; next }
-    /^  host -> g[0-9]+ / {
+    /^  (host|g[0-9]+) -> g[0-9]+ / {
       split(node, parts, "\"")
-      if (parts[2] in seen || parts[2] ~ /^[0-9]+ more/) next
-      seen[parts[2]] = drawn[$3] = 1
-      print node "\n" $0
+      if ($1 == "host") {
+        if (parts[2] in seen || parts[2] ~ /^[0-9]+ more/) next
+        seen[parts[2]] = 1
+      } else {
+        if (!($1 in total)) next
+        from[$3] = $1
+        ++children
+      }
+      ids[++count] = $3
+      lines[$3] = node "\n" $0
+      total[$3] = parts[2] ~ /^[0-9]+ more/ ? parts[2] + 0 : 1
+      if (match(parts[2], /with [0-9]+ grids below/)) total[$3] += substr(parts[2], RSTART + 5) + 0
+      level[$3] = $1 == "host" ? 0 : level[$1] + 1
+      order[$3] = $1 == "host" ? 0 : ++of[$1]
       next
     }
-    /^  g[0-9]+ -> g[0-9]+ / {
-      if (!($1 in drawn)) next
-      drawn[$3] = 1
-      ++children
-      print node "\n" $0
-      next
-    }
+    /^}/ { next }
     { print }
-    END { exit children == 0 || length(drawn) > most }'
+    END {
+      for (i = count; i > 0; --i) if (ids[i] in from) total[from[ids[i]]] += total[ids[i]]
+      best_width = best_depth = 1e9
+      if (count > most) {
+        best = 0
+        for (depth = 1; depth <= 8; ++depth)
+          for (width = 1; width <= 8; ++width)
+            if ((nodes = cut()) <= 3 * most / 4 && nodes > best) {
+              best = nodes
+              best_depth = depth
+              best_width = width
+            }
+      }
+      depth = best_depth
+      width = best_width
+      cut()
+      for (i = 1; i <= count; ++i) {
+        id = ids[i]
+        if (id in shown) print lines[id]
+        if (id in hidden)
+          print "  more_" id " [label=\"" hidden[id] " more\", style=\"rounded,filled\", fillcolor=\"#eeeeee\"];\n  " \
+            id " -> more_" id " [style=dashed];"
+      }
+      print "}"
+      exit children == 0
+    }'
 }
 
 # The texts and the number of arrows of a tree, in DOT or in SVG.
