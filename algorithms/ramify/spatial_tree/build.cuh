@@ -64,6 +64,9 @@ struct build_context {
 #else
   static constexpr unsigned threads = 32;
 #endif
+  /// Resident blocks per multiprocessor, for __maxnreg__. With the registers that the compiler
+  /// prefers for the launches, there would be 4; nodes and codes are read one after another.
+  static constexpr unsigned resident_blocks = 10;
   /// Maximum number of nodes that a block splits on one level of a subtree.
   static constexpr unsigned queue_size = 256;
 
@@ -228,7 +231,8 @@ __device__ void build_descendants(std::uint32_t node, Spawner& spawn,
 
 /// Builds the subtrees of the siblings of each task. One block works on one sibling.
 template <class Real, int dim, class Codes, class Spawner>
-__global__ void __maxnreg__(max_registers(build_context<Real, dim>::threads))
+__global__ void __maxnreg__(max_registers(build_context<Real, dim>::threads,
+                                          build_context<Real, dim>::resident_blocks))
     build_subtrees(task_source<siblings> source, Spawner spawn,
                    build_context<Real, dim, Codes> context) {
   const traced here(spawn.trace, __func__);
