@@ -128,6 +128,8 @@ void expect_counted_words(ramify::environment env) {
 /// Captures a sort of n keys, and launches the graph with keys of each kind.
 template <class Key, class Compare>
 void expect_captured_counts(std::size_t n, ramify::environment env) {
+  // In a graph, the last grid of the device route releases the slots of the run.
+  const std::uint64_t grids = env.route == ramify::route::device ? 3 : 2;
   const ramify::host_stream stream;
   const ramify::device_buffer<Key> keys(n, stream.get());
   const ramify::device_buffer<std::byte> scratch(
@@ -150,7 +152,8 @@ void expect_captured_counts(std::size_t n, ramify::environment env) {
     sort_on_host(input.data(), n, Compare{});
     BOOST_TEST((sorted == input));
     const auto report = run->get();
-    BOOST_TEST((report.host_grids == 2u && report.child_grids == 0u));
+    BOOST_TEST(report.host_grids == grids);
+    BOOST_TEST(report.child_grids == 0u);
   }
 }
 #endif
@@ -200,7 +203,8 @@ BOOST_AUTO_TEST_CASE(short_keys_in_another_order_are_compared) {
 // The counts of a launch must not be added to those of the launch before.
 BOOST_DATA_TEST_CASE(each_launch_of_a_graph_counts_its_keys, data::make(routes), taken) {
   const auto env = call_for(quicksort_strategy::sample_sort, taken).env;
-  expect_captured_counts<std::uint8_t, ramify::descending>(100'003, env);
+  using bytes = ramify::detail::quicksort::sample_sort_tuning<std::uint8_t, ramify::no_value>;
+  expect_captured_counts<std::uint8_t, ramify::descending>(bytes::small_root_size + 4'099, env);
   expect_captured_counts<std::int16_t, ramify::ascending>(least_words + 4'099, env);
 }
 #else

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sorts of a number of elements that only the device has.
+#include <algorithm>
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
@@ -87,14 +88,16 @@ BOOST_DATA_TEST_CASE(a_sort_reads_the_number_of_keys_on_the_device, data::make(r
 }
 
 BOOST_DATA_TEST_CASE(a_sort_of_pairs_reads_their_number_on_the_device, data::make(routes), taken) {
-  const auto all = tests::make_input<particle>(distribution::zipf, 20'000, 1).input();
+  using sizes = ramify::detail::quicksort::sample_sort_tuning<particle, std::uint32_t>;
+  constexpr std::size_t small = sizes::small_root_size;
+  constexpr std::size_t chunk = sizes::long_chunk.size();
+  constexpr std::size_t most = std::max<std::size_t>(20'000, small + 3'000);
+  const auto all = tests::make_input<particle>(distribution::zipf, most, 1).input();
   const auto env = call_for(strategy, taken).env;
   // A root that is not small, or a small one of several chunks or of one.
-  using sizes = ramify::detail::quicksort::sample_sort_tuning<particle, std::uint32_t>;
-  constexpr int small = sizes::small_root_size;
-  constexpr int chunk = sizes::long_chunk.size();
   for (const std::size_t n :
-       {20'000, 19'999, small + 1, small, small - 1, chunk + 1, chunk, chunk - 1, 30, 2, 1, 0}) {
+       {most, most - 1, small + 1, small, small - 1, chunk + 1, chunk, chunk - 1, std::size_t{30},
+        std::size_t{2}, std::size_t{1}, std::size_t{0}}) {
     expect_pairs_sorted(all, n, env);
   }
 }

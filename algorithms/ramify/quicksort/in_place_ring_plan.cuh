@@ -38,8 +38,10 @@ struct ring_limits {
   /// region.
   static constexpr std::size_t regions = 6;
 
-  std::size_t longest = 0;  ///< 0: no part can be sorted with it
-  std::size_t usual = 0;    ///< the length at which to aim
+  /// 0: no part can be sorted with it. Of 20 parts of this length with many repeated keys, one has
+  /// a bucket that is longer than its extent.
+  std::size_t longest = 0;
+  std::size_t usual = 0;  ///< the length at which to aim
 
   explicit ring_limits(std::size_t bytes) {
     // A quarter of the memory is for the tables.
