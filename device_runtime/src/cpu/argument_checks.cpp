@@ -94,7 +94,8 @@ void block::check_variables(std::span<const std::span<const std::byte>> variable
     const std::size_t first = -reinterpret_cast<std::uintptr_t>(range.data()) % sizeof(void*);
     for (std::size_t at = first; at + sizeof(void*) <= range.size(); at += sizeof(void*)) {
       const auto* const variable = reinterpret_cast<const void* const*>(range.data() + at);
-      if (is_local(__atomic_load_n(variable, __ATOMIC_RELAXED))) {
+      const void* const value = __atomic_load_n(variable, __ATOMIC_RELAXED);
+      if (fibers_.may_hold(value) && is_local(value)) [[unlikely]] {  // the first one is inlined
         violate(rule::local_pointer,
                 "passes its child a pointer to local memory in " + variable_name(variable));
       }
