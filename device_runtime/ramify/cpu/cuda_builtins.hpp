@@ -115,7 +115,7 @@ struct launch_argument {
 
 /// Returns the argument, converted to the type of the kernel's parameter as in a call.
 template <class Parameter>
-const Parameter& as_parameter(const std::type_identity_t<Parameter>& argument) {
+__forceinline__ const Parameter& as_parameter(const std::type_identity_t<Parameter>& argument) {
   return argument;
 }
 
@@ -123,7 +123,7 @@ const Parameter& as_parameter(const std::type_identity_t<Parameter>& argument) {
 template <class... Parameters>
 void call_kernel(const void* kernel, const void* const* arguments) {
   const auto function = reinterpret_cast<void (*)(Parameters...)>(const_cast<void*>(kernel));
-  const auto call = [&]<int... i>(std::integer_sequence<int, i...>) {
+  const auto call = [&]<int... i>(std::integer_sequence<int, i...>) __attribute__((always_inline)) {
     function(*static_cast<const Parameters*>(arguments[i])...);
   };
   call(std::make_integer_sequence<int, sizeof...(Parameters)>());

@@ -233,8 +233,8 @@ inline constexpr bool has_ticket = holds_ticket<T> || std::is_same_v<T, trace_ti
 
 /// Returns the first ticket among the arguments of a kernel.
 template <class First, class... Rest>
-[[nodiscard]] __host__ __device__ trace_ticket ticket_among(const First& first,
-                                                            const Rest&... rest) {
+[[nodiscard]] __host__ __device__ __forceinline__ trace_ticket ticket_among(const First& first,
+                                                                            const Rest&... rest) {
   if constexpr (std::is_same_v<First, trace_ticket>) {
     return first;
   } else if constexpr (holds_ticket<First>) {
@@ -246,8 +246,8 @@ template <class First, class... Rest>
 
 /// Returns a kernel argument with its ticket, if it has one, replaced by `ticket`.
 template <class Parameter>
-[[nodiscard]] __host__ __device__ Parameter with_ticket(Parameter argument,
-                                                        const trace_ticket& ticket) {
+[[nodiscard]] __host__ __device__ __forceinline__ Parameter
+with_ticket(Parameter argument, const trace_ticket& ticket) {
   if constexpr (std::is_same_v<Parameter, trace_ticket>) {
     return ticket;
   } else {

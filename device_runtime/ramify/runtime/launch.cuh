@@ -167,11 +167,13 @@ template <class... Parameters>
   return allowed;
 }
 
-/// Launches a kernel without recording the launch in a trace. launch() calls it.
+/// Launches a kernel without recording the launch in a trace. launch() calls it. Inlined, because
+/// there are as many instances as kernels, and compilers without optimization compile each.
 template <class... Parameters, class... Arguments>
-__host__ __device__ launch_status launch_untraced(void (*kernel)(Parameters...),
-                                                  const launch_shape& shape, cudaStream_t stream,
-                                                  Arguments&&... arguments) {
+__host__ __device__ __forceinline__ launch_status launch_untraced(void (*kernel)(Parameters...),
+                                                                  const launch_shape& shape,
+                                                                  cudaStream_t stream,
+                                                                  Arguments&&... arguments) {
 #if !RAMIFY_ON_CUDA
   const void* const name = reinterpret_cast<const void*>(kernel);
   return {cpu::submit({&cpu::call_kernel<Parameters...>, name, shape.grid, shape.block,
@@ -180,11 +182,7 @@ __host__ __device__ launch_status launch_untraced(void (*kernel)(Parameters...),
           name, shape.written_at};
 #elif !defined(__CUDA_ARCH__)
   // Not <<<>>>: cudaGetLastError() after it may return the error of an earlier call.
-  cudaLaunchConfig_t config{};
-  config.gridDim = shape.grid;
-  config.blockDim = shape.block;
-  config.dynamicSmemBytes = shape.dynamic_shared;
-  config.stream = stream;
+  cudaLaunchConfig_t config{shape.grid, shape.block, shape.dynamic_shared, stream, nullptr, 0};
   cudaLaunchAttribute programmatic{};
   if (shape.serialization == stream_serialization::programmatic) {
     programmatic.id = cudaLaunchAttributeProgrammaticStreamSerialization;
