@@ -47,6 +47,10 @@ cmake/install_packages.sh clang-format-14 clang-tidy-16 doxygen || echo "Continu
 cmake/install_packages.sh help2man pkg-config clang-16 || echo "Continuing without help2man, pkg-config or clang"
 # For programs of several processes, and for a test with two network namespaces: 30 MB.
 cmake/install_packages.sh libopenmpi-dev openmpi-bin iproute2 || echo "Continuing without MPI"
+# A linker that takes a fifth of the time: 1 MB.
+cmake/install_packages.sh lld || echo "Continuing without lld"
+linker=()
+! command -v ld.lld >/dev/null || linker=(-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld)
 end_part packages
 jobs=$(($(nproc) + 1)) # some tests wait for other programs
 
@@ -107,15 +111,15 @@ case $level in
     export RAMIFY_QUADRATURE_SEEDS=4 ;; # members of each family of integrands
 esac
 if [ $level = quick ] && [ $has_gpu = no ]; then
-  run quick
+  run quick "${linker[@]}"
   if PATH=$PATH:${CUDA_PATH:-/usr/local/cuda}/bin command -v nvcc >/dev/null; then
     targets=(--target ramify_facade_common_cuda ramify_runtime)
     tests=(-R '^(headers[.]together_by_nvcc|consumer[.]nvcc)$')
     # The host's code is compiled and linked but not run, so it is not optimized, either.
-    run nvcc "${cuda[@]}" "-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DNDEBUG"
+    run nvcc "${cuda[@]}" "${linker[@]}" "-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DNDEBUG"
   fi
 else
-  run ci "${cuda[@]}"
+  run ci "${cuda[@]}" "${linker[@]}"
 fi
 targets=()
 tests=()
