@@ -14,11 +14,13 @@ help=$("$program" --help)
 options=$(awk '
   function finish() { if (names != "") print names "\t" kind(); names = "" }
   # Returns the words of a list such as "cuda, cpu or automatic", or "".
-  function choices(text,   n, i, words, all) {
+  function choices(text,   n, i, words, all, has_more) {
     gsub(/ \([^)]*\)/, "", text)  # such as "(the default)"
+    sub(/ of --[a-z-]+$/, "", text)  # such as "regions of --input"
+    has_more = gsub(/; /, ", ", text)  # another choice before a colon; or the first of several
     gsub(/,? or /, ", ", text)
     n = split(text, words, ", ")
-    if (n < 2) return ""
+    if (n < 2 || (has_more && n < 3)) return ""
     for (i = 1; i <= n; ++i) {
       if (words[i] !~ /^[a-z0-9_][A-Za-z0-9_.-]*$/) return ""
       all = all (i > 1 ? " " : "") words[i]

@@ -43,6 +43,9 @@ if [ "$(cached RAMIFY_EXAMPLES)" = ON ]; then
   for name in $(sed '/^#/d; s/ .*//' "$source/examples/programs.txt"); do
     check_program "$name"
   done
+  [ "$(complete_word _ramify_amr --problem re)" = regions ] || fail "amr --problem re is not completed to regions"
+  [ "$(complete_word _ramify_graph --format m | tr '\n' ' ')" = 'matrix_market metis ' ] ||
+    fail "graph --format m is not completed to matrix_market, metis"
   [ "$(complete_word _ramify_search search k)" = knapsack ] || fail "search k is not completed to knapsack"
   [[ $(cached RAMIFY_HELP2MAN) == /* ]] || echo "built without manual pages: there is no help2man"
 fi
