@@ -82,6 +82,17 @@ struct amr_region {
   friend bool operator==(const amr_region&, const amr_region&) = default;
 };
 
+/// A box in which all leaves have at least a level, whatever the criterion says. In two dimensions
+/// the third entry of each triple is not read.
+struct amr_refined_box {
+  std::array<double, 3> lower{};  ///< the lower corner; below the upper corner of the domain
+  std::array<double, 3> upper{};  ///< the upper corner; above `lower`
+  int level = 0;                  ///< of the coarsest leaves; in [0, mesh.max_level]
+
+  /// Returns whether all fields are equal.
+  friend bool operator==(const amr_refined_box&, const amr_refined_box&) = default;
+};
+
 /// The refinement criteria of criteria.cuh.
 enum class amr_criterion { gradient, loehner };
 
@@ -148,6 +159,12 @@ struct amr_setup {
   /// Of amr_problem::regions: 1 to 12. Where several contain a point, the last one has its state;
   /// the first one must be everywhere.
   std::vector<amr_region> regions{};
+  /// At most 8 boxes that stay refined. A block belongs to a box if they share a volume.
+  std::vector<amr_refined_box> refined_boxes{};
+  /// A block is also refined, and not coarsened, if it is within so many cells, along each axis, of
+  /// a cell in another leaf above regrid.refine_above. In [0, 16] in two dimensions, [0, 8] in
+  /// three.
+  int buffer_cells = 0;
   double end_time = 1;    ///< the customary end, >= 0; a simulation does not stop there by itself
   amr_options options{};  ///< mesh, regrids and steps
 };

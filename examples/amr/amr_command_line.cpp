@@ -139,6 +139,10 @@ void declare_mesh(CLI::App& app, amr_command_line& o) {
                  "Coarsen where it is smaller; default: a quarter of --refine-above")
       ->check(number_in(0, 1e30))
       ->group(mesh);
+  app.add_option("--buffer-cells", o.buffer_cells,
+                 "Cells around a cell to refine that are refined, too; default: 0")
+      ->transform(whole_number(0, 16))
+      ->group(mesh);
   app.add_option("--regrid-every", o.regrid_every, "Steps between two regrids; 0: none")
       ->transform(whole_number(0, UINT32_MAX))
       ->group(mesh);

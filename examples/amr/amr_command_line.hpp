@@ -28,7 +28,7 @@ struct amr_command_line {
   std::optional<std::vector<unsigned>> blocks;
   std::optional<std::vector<double>> prob_lo, prob_hi, gravity, range;
   std::optional<std::vector<ramify::boundary>> lo_bc, hi_bc;
-  std::optional<int> dim, max_level;
+  std::optional<int> dim, max_level, buffer_cells;
   std::optional<std::size_t> max_blocks;
   std::optional<unsigned> regrid_every;
   std::optional<double> t_end, refine_above, coarsen_below, cfl, gamma;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cmath>
 #include <filesystem>
 #include <sstream>
 #include <string_view>
@@ -17,10 +16,7 @@
 namespace common {
 namespace {
 
-/// A key of the file, and the option whose value it gives.
-struct key_of_option {
-  std::string_view key, option;
-};
+using key_of_option = parameter_file::key_of_option;
 
 constexpr std::array keys{
     key_of_option{"problem", "--problem"},
@@ -34,6 +30,7 @@ constexpr std::array keys{
     key_of_option{"amr.max_level", "--max-level"},
     key_of_option{"amr.max_blocks", "--max-blocks"},
     key_of_option{"amr.regrid_int", "--regrid-every"},
+    key_of_option{"amr.n_error_buf", "--buffer-cells"},
     key_of_option{"amr.balance", "--balance"},
     key_of_option{"amr.criterion", "--criterion"},
     key_of_option{"amr.refine_above", "--refine-above"},
@@ -62,32 +59,17 @@ constexpr std::array keys{
     key_of_option{"amr.keep_checkpoints", "--keep"},
 };
 
-/// The keys of a region, [region.NAME], with the field of amr_region.
-constexpr std::array region_keys{
-    key_of_option{"box_lo", "point"},        key_of_option{"box_hi", "upper"},
-    key_of_option{"sphere_center", "point"}, key_of_option{"sphere_radius", "radius"},
-    key_of_option{"plane_point", "point"},   key_of_option{"plane_normal", "normal"},
-    key_of_option{"density", "density"},     key_of_option{"velocity", "velocity"},
-    key_of_option{"pressure", "pressure"},
-};
-
-/// Returns the names of keys that begin with `section`, for a message.
-std::string names_of(const auto& all, std::string_view section) {
-  std::string names;
-  for (const key_of_option& one : all) {
-    if (!one.key.starts_with(section)) continue;
-    names += (names.empty() ? "" : ", ") + std::string(one.key);
-  }
-  return names;
-}
-
 /// Returns what a message about an unknown key says of the others.
 std::string other_keys(const std::string& key) {
   const std::string section = key.substr(0, key.find('.') + 1);
-  const std::string names = section.empty() ? "" : names_of(keys, section);
+  std::string names;
+  for (const key_of_option& one : keys) {
+    if (section.empty() || !one.key.starts_with(section)) continue;
+    names += (names.empty() ? "" : ", ") + std::string(one.key);
+  }
   if (!names.empty()) return "; the others are " + names;
-  return "; the sections are geometry, amr, hydro, output and region.NAME, and keys without a "
-         "section are problem, dim and stop_time";
+  return "; the sections are geometry, amr, amr.NAME, hydro, output and region.NAME, and keys "
+         "without a section are problem, dim and stop_time";
 }
 
 /// Returns a line without its comment. A # in quotation marks, which begin a word, begins none.
@@ -167,8 +149,9 @@ std::vector<parameter_file::entry> parameter_file::read() const {
     if (data.front() == '[') {
       section = trimmed(data.substr(1, data.size() - 2));
       if (data.back() != ']' || !is_key(section)) line.reject("is no [section]");
-      if (section.starts_with("region.")) add_to_region({section, {}, line.number});
+      const std::string name = section;
       section += '.';
+      if (auto* const parts = parts_with(section)) add_to(*parts, {name, {}, line.number});
       return;
     }
     const std::size_t equals = std::min(data.find('='), data.size());
@@ -197,8 +180,8 @@ std::vector<CLI::ConfigItem> parameter_file::from_config(std::istream&) const {
   for (const entry& one : all) {
     const auto [earlier, is_new] = lines.emplace(one.key, one.line);
     if (!is_new) reject(one, "occurs also in line " + std::to_string(earlier->second));
-    if (one.key.starts_with("region.")) {
-      add_to_region(one);
+    if (auto* const parts = parts_with(one.key)) {
+      add_to(*parts, one);
     } else if (std::ranges::find(keys, one.key, &key_of_option::key) == keys.end()) {
       reject(one, "is no key" + other_keys(one.key));
     }
@@ -206,7 +189,7 @@ std::vector<CLI::ConfigItem> parameter_file::from_config(std::istream&) const {
   // Other values depend on the number of dimensions.
   for (const bool is_dim : {true, false}) {
     for (const entry& one : all) {
-      if (!one.key.starts_with("region.") && (one.key == "dim") == is_dim) set_option(one);
+      if (parts_with(one.key) == nullptr && (one.key == "dim") == is_dim) set_option(one);
     }
   }
   return {};
@@ -271,108 +254,11 @@ void parameter_file::set_option(const entry& from) const {
   for (const std::string& word : given) option->add_result(word);
 }
 
-// ---- regions ----
-
-void parameter_file::add_to_region(const entry& from) const {
-  const std::string rest = from.key.substr(std::string_view("region.").size());
-  const std::string name = rest.substr(0, rest.find('.'));
-  const std::string key = rest.substr(std::min(name.size() + 1, rest.size()));
-  auto region = std::ranges::find(regions_, name, &region_entries::name);
-  if (region == regions_.end()) {
-    regions_.push_back({name, from.line, {}});
-    region = regions_.end() - 1;
-  }
-  if (from.words.empty()) return;  // [region.NAME]
-  if (std::ranges::find(region_keys, key, &key_of_option::key) == region_keys.end()) {
-    reject(from, "is no key; those of a region are " + names_of(region_keys, ""));
-  }
-  region->entries.emplace(key, from);
-}
-
-double parameter_file::number(const entry& from, std::size_t index) const {
-  double value = 0;
-  const std::string& word = from.words[index];
-  const number_error error = parse_number(word, value);
-  if (error != number_error::none || !std::isfinite(value)) {
-    reject(from, "is " + in_quotes(word) + "; it must be a finite number");
-  }
-  return value;
-}
-
-ramify::amr_region parameter_file::region_of(const region_entries& from, int dimensions) const {
-  const auto has = [&](const char* key) { return from.entries.contains(key); };
-  const auto read = [&](const char* key, std::size_t count, auto&& set) {
-    const auto found = from.entries.find(key);
-    if (found == from.entries.end()) {
-      throw bad_input(place(from.line) + "region." + from.name + " has no " + key);
-    }
-    const entry& one = found->second;
-    if (one.words.size() != count) {
-      reject(one, "has " + std::to_string(one.words.size()) + " numbers; it must have " +
-                      std::to_string(count));
-    }
-    for (std::size_t i = 0; i < count; ++i) set(i, number(one, i));
-  };
-  const auto read_vector = [&](const char* key, std::array<double, 3>& to) {
-    read(key, std::size_t(dimensions), [&](std::size_t i, double value) { to[i] = value; });
-  };
-  const auto read_scalar = [&](const char* key, double& to) {
-    read(key, 1, [&](std::size_t, double value) { to = value; });
-  };
-  ramify::amr_region region;
-  const bool is_box = has("box_lo") || has("box_hi");
-  const bool is_ball = has("sphere_center") || has("sphere_radius");
-  const bool is_half_space = has("plane_point") || has("plane_normal");
-  if (int(is_box) + int(is_ball) + int(is_half_space) > 1) {
-    throw bad_input(place(from.line) + "region." + from.name +
-                    " has two shapes; it must be a box, a sphere, a plane or everywhere");
-  }
-  if (is_box) {
-    region.shape = ramify::amr_shape::box;
-    read_vector("box_lo", region.point);
-    read_vector("box_hi", region.upper);
-  } else if (is_ball) {
-    region.shape = ramify::amr_shape::ball;
-    read_vector("sphere_center", region.point);
-    read_scalar("sphere_radius", region.radius);
-  } else if (is_half_space) {
-    region.shape = ramify::amr_shape::half_space;
-    read_vector("plane_point", region.point);
-    read_vector("plane_normal", region.normal);
-  }
-  read_scalar("density", region.density);
-  read_scalar("pressure", region.pressure);
-  if (has("velocity")) read_vector("velocity", region.velocity);
-  return region;
-}
-
-std::vector<ramify::amr_region> parameter_file::regions(int dimensions) const {
-  std::vector<ramify::amr_region> all;
-  for (const region_entries& one : regions_) all.push_back(region_of(one, dimensions));
-  return all;
-}
-
 // ---- messages of checks that concern several values ----
-
-std::string parameter_file::about_region(const std::string& message) const {
-  constexpr std::string_view list = "amr_setup.regions[";
-  if (!message.starts_with(list)) return {};
-  const std::size_t end = message.find("].");
-  const auto number = parse<std::size_t>(message.substr(list.size(), end - list.size()));
-  if (!number || *number >= regions_.size()) return {};
-  const region_entries& region = regions_[*number];
-  const std::string rest = message.substr(end + 2);
-  const std::string field = rest.substr(0, rest.find_first_of(" ["));
-  for (const auto& [name, from] : region.entries) {
-    const auto row = std::ranges::find(region_keys, name, &key_of_option::key);
-    if (row->option == field) return place(from.line) + from.key + rest.substr(field.size());
-  }
-  return place(region.line) + "region." + region.name + ": " + rest;
-}
 
 void parameter_file::reject(const std::invalid_argument& error) const {
   std::string message = error.what();
-  if (const std::string text = about_region(message); !text.empty()) throw bad_input(text);
+  if (const std::string text = about_part(message); !text.empty()) throw bad_input(text);
   // The fields whose options have other names.
   for (const auto& [field, name] : {std::pair{"amr_options.mesh.lower", "--prob-lo"},
                                     {"amr_options.mesh.upper", "--prob-hi"},

@@ -47,6 +47,7 @@ void apply(const amr_command_line& o, amr_settings& s) {
         [&](std::size_t axis, double value) { flow.gravity[axis] = value; });
   apply(o.gamma, flow.gamma);
   apply(o.max_level, mesh.max_level);
+  apply(o.buffer_cells, flow.buffer_cells);
   apply(o.max_blocks, mesh.max_blocks);
   apply(o.balance, mesh.balance);
   apply(o.refine_above, regrid.refine_above);
@@ -94,6 +95,8 @@ amr_settings new_settings(const amr_command_line& o) {
     throw std::invalid_argument("--problem regions needs a parameter file (--input) with regions");
   }
   s.flow.regions = regions;
+  s.flow.refined_boxes =
+      o.parameters->refined_boxes(dimensions, o.max_level.value_or(s.flow.options.mesh.max_level));
   apply(o, s);
   s.framed_until = s.flow.end_time;
   return s;
@@ -123,6 +126,11 @@ amr_settings continued_settings(const amr_command_line& o, const amr_checkpoint&
   const std::vector<ramify::amr_region> regions = o.parameters->regions(s.flow.dimensions);
   if (!regions.empty() && regions != s.flow.regions) {
     throw std::invalid_argument("--input has other regions than " + o.restart);
+  }
+  const std::vector<ramify::amr_refined_box> boxes =
+      o.parameters->refined_boxes(s.flow.dimensions, s.flow.options.mesh.max_level);
+  if (!boxes.empty() && boxes != s.flow.refined_boxes) {
+    throw std::invalid_argument("--input has other refined boxes than " + o.restart);
   }
   apply(o, s);
   check();

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <ramify/amr.cuh>
+#include <ramify/cpu/executor.hpp>
 #include <ramify/runtime/launch.cuh>
 
 #include "device_vectors.cuh"
@@ -166,6 +167,54 @@ BOOST_DATA_TEST_CASE(a_callback_changes_values_as_if_they_were_saved_and_restore
     BOOST_TEST(same_bits(expected->snapshot(), run.snapshot()));
     BOOST_TEST(run.report().refined > 0u);
   }
+}
+
+/// Checks that the launch slots of a phase suffice if two tasks take a step of 6 levels, and its
+/// callback has grids of its own, however late slots are free.
+template <class Callback>
+void expect_enough_slots(const Callback& callback, unsigned grids_of_callback) {
+  setting s;
+  s.initial = initial_kind::pulses;
+  s.criterion = criterion_kind::point;
+  s.options.step.subcycle = true;
+  s.options.mesh.roots = {1, 1, 1};
+  s.options.mesh.max_level = 5;
+  s.options.regrid.every = 1;
+  const auto take = [&](route taken, std::size_t pool, auto use) {
+    s.env.route = taken;
+    auto run = start_with(callback, s);
+    const shrinking_pool shrinks(pool);
+    run.advance(2);
+    use(run);
+  };
+  mesh_snapshot expected;
+  take(route::flat, 0, [&](const auto& run) { expected = run.snapshot(); });
+  BOOST_TEST(leaves_of_levels(expected).size() == 6u);
+  const ramify::cpu::scoped_executor_config late(ramify::cpu::parse_executor_config("late"));
+  const auto with_pool = [&](std::size_t pool) {
+    amr_report report;
+    take(route::device, pool, [&](const auto& run) {
+      BOOST_TEST(same_bits(expected, run.snapshot()));
+      report = run.report();
+    });
+    return report;
+  };
+  const amr_report whole = with_pool(0);
+  using program =
+      detail::amr::run_view<called_back<Callback>, 8, criterion_of<called_back<Callback>>>;
+  BOOST_TEST(detail::amr::callback_grids<program> == grids_of_callback);
+  BOOST_TEST(whole.peak_slots == detail::amr::slots_of_phase<program>(5, true) + 1);  // the driver
+  BOOST_TEST(with_pool(whole.peak_slots).host_grids == whole.host_grids);
+  // Negative control: launches fail in a pool that is too small.
+  BOOST_TEST(with_pool(whole.peak_slots / 3).host_grids > whole.host_grids);
+}
+
+BOOST_AUTO_TEST_CASE(launch_slots_suffice_for_the_grids_of_a_callback) {
+  if (!runs_on_cpu()) return;
+  const auto seen = zeros<observations>(1);
+  expect_enough_slots(observer{seen.data()}, 1);
+  if (effort() < 1) return;
+  expect_enough_slots(heater{}, 2);
 }
 
 BOOST_AUTO_TEST_CASE(kernels_read_leaves) {

@@ -2,11 +2,13 @@
 // The compiled facade: a gas that stays positive, and fields that follow from its values.
 #include <algorithm>
 #include <array>
+#include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <cstddef>
 #include <ramify/amr.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backend_under_test.hpp"
@@ -15,6 +17,7 @@
 namespace {
 
 using namespace ramify;
+namespace data = boost::unit_test::data;
 
 const environment cpu_only{.backend = backend::cpu};
 
@@ -38,6 +41,33 @@ amr_setup flying_box(amr_precision precision) {
                     .velocity = {10, 10, 0},
                     .pressure = 1e-6}};
   return setup;
+}
+
+/// A gas at rest with a jump of the pressure at x = `jump`, on 4 x 2 roots. Only boxes and buffers
+/// refine it beyond the roots that contain the jump.
+amr_setup with_jump(double jump, amr_precision precision) {
+  amr_setup setup = recommended_setup(amr_problem::regions, 2);
+  setup.precision = precision;
+  setup.options.mesh.upper = {2, 1, 1};
+  setup.options.mesh.roots = {4, 2, 1};
+  setup.options.mesh.max_level = 1;
+  setup.options.mesh.balance = balance::face;
+  setup.options.regrid.every = 1;
+  setup.options.regrid.patience = 1;
+  setup.regions = {{},
+                   {.shape = amr_shape::half_space,
+                    .point = {jump, 0, 0},
+                    .normal = {1, 0, 0},
+                    .density = 2,
+                    .pressure = 3}};
+  return setup;
+}
+
+/// Returns the numbers of leaves of levels 0, 1 and 2.
+std::array<int, 3> leaves_by_level(const amr_simulation& flow) {
+  std::array<int, 3> counts{};
+  for (const auto& leaf : flow.snapshot().leaves) ++counts.at(std::size_t(leaf.level));
+  return counts;
 }
 
 /// Returns the integral over the domain of the density times the coordinate along x, and the least
@@ -174,6 +204,80 @@ BOOST_AUTO_TEST_CASE(only_a_gas_has_these_options) {
       [&] { static_cast<void>(flow.derived_snapshot({static_cast<derived_field>(9)})); },
       "derived_snapshot: a field is none of the enumerators");
   BOOST_TEST(flow.derived_snapshot({}).values.empty());
+}
+
+// The boxes are roots, or parts of them, so the leaves can be counted. The jump is outside.
+BOOST_DATA_TEST_CASE(boxes_stay_refined, data::make({false, true}), in_float) {
+  amr_setup setup = with_jump(5, in_float ? amr_precision::float_ : amr_precision::double_);
+  setup.options.mesh.roots = {4, 4, 1};
+  setup.options.mesh.max_level = 2;
+  using counts = std::array<int, 3>;
+  const auto leaves = [&](std::vector<amr_refined_box> boxes) {
+    setup.refined_boxes = std::move(boxes);
+    amr_simulation flow(setup, cpu_only);
+    const counts first = leaves_by_level(flow);
+    flow.advance(4);
+    BOOST_TEST((leaves_by_level(flow) == first));
+    return first;
+  };
+  const amr_refined_box root{{0.5, 0.25, 0}, {1, 0.5, 0}, 1};
+  BOOST_TEST((leaves({}) == counts{16, 0, 0}));
+  BOOST_TEST((leaves({root}) == counts{15, 4, 0}));
+  BOOST_TEST((leaves({{root.lower, root.upper, 0}}) == counts{16, 0, 0}));
+  // The four roots beside it have one level less.
+  const amr_refined_box fine{root.lower, root.upper, 2};
+  BOOST_TEST((leaves({fine}) == counts{11, 16, 16}));
+  BOOST_TEST((leaves({fine, root}) == counts{11, 16, 16}));
+  // A box in one of the 16 finest blocks, and one that reaches beyond the domain.
+  BOOST_TEST((leaves({{{0.51, 0.26, 0}, {0.6, 0.3, 0}, 2}}) == counts{13, 11, 4}));
+  BOOST_TEST((leaves({{{1.6, -9, 0}, {9, 0.1, 0}, 1}}) == counts{15, 4, 0}));
+  setup.buffer_cells = 16;  // of what the criterion refines
+  BOOST_TEST((leaves({fine}) == counts{11, 16, 16}));
+}
+
+// Cells 1 and 2 of the third column of roots are beside the jump. The first mesh depends on
+// the cells of level 0.
+BOOST_DATA_TEST_CASE(buffer_cells_refine_the_next_blocks, data::make({false, true}), in_float) {
+  amr_setup setup =
+      with_jump(1 + 2. / 32, in_float ? amr_precision::float_ : amr_precision::double_);
+  using counts = std::array<int, 3>;
+  for (const auto& [cells, expected] :
+       {std::pair{0, counts{6, 8, 0}}, std::pair{1, counts{6, 8, 0}},
+        std::pair{2, counts{4, 16, 0}}, std::pair{13, counts{4, 16, 0}},
+        std::pair{14, counts{2, 24, 0}}}) {
+    setup.buffer_cells = cells;
+    const amr_simulation flow(setup, cpu_only);
+    BOOST_TEST((leaves_by_level(flow) == expected), cells << " buffer cells");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(bad_boxes_and_buffers_are_rejected_by_name) {
+  amr_setup setup = with_jump(1, amr_precision::float_);
+  const auto refuse = [&](const std::string& text) {
+    expect_error<std::invalid_argument>([&] { amr_simulation(setup, cpu_only); }, text);
+  };
+  for (const int cells : {-1, 17}) {
+    setup.buffer_cells = cells;
+    refuse("amr_setup.buffer_cells is " + std::to_string(cells) + "; it must be in [0, 16]");
+  }
+  setup.buffer_cells = 16;
+  const amr_refined_box good{{0, 0, 0}, {1, 1, 0}, 1};
+  setup.refined_boxes = {good, {{0, 0.5, 0}, {1, 0.5, 0}, 1}};
+  refuse("amr_setup.refined_boxes[1].upper[1] is 0.5; it must be above lower");
+  setup.refined_boxes = {{{2, 0, 0}, {3, 1, 0}, 1}};
+  refuse("amr_setup.refined_boxes[0].lower[0] is 2; it must be inside");
+  setup.refined_boxes = {{{0, 0, 0}, {1, NAN, 0}, 1}};
+  refuse("amr_setup.refined_boxes[0].upper[1] is nan");
+  setup.refined_boxes = {{{0, 0, 0}, {1, 1, 0}, 2}};
+  refuse("amr_setup.refined_boxes[0].level is 2; it must be in [0, ");
+  setup.refined_boxes.assign(9, good);
+  refuse("amr_setup.refined_boxes is 9; it must be at most 8");
+  // No float is between these thresholds.
+  setup.options.regrid.refine_above = setup.options.regrid.coarsen_below = 0.1;
+  setup.refined_boxes = {good};
+  refuse("amr_options.regrid.coarsen_below is 0.1; it must be so far below");
+  setup.refined_boxes.clear();
+  BOOST_CHECK_NO_THROW(validate(setup));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <numbers>
+#include <optional>
 #include <ramify/amr.cuh>
 #include <thread>
 
@@ -260,6 +261,30 @@ struct initial_state {
 /// If it is not 0, the next evaluation of a criterion shrinks the launch pool to so many slots.
 inline std::atomic<std::size_t> shrunk_pool{0};
 #endif
+
+/// Makes the next evaluation of a criterion shrink the launch pool to so many slots; 0: does not.
+/// Restores the limit at the end.
+class shrinking_pool {
+ public:
+  explicit shrinking_pool(std::size_t to) {
+    if (to == 0) return;
+    restored_.emplace(
+        launch_limit_values{.pending_launches = *current_launch_limits().pending_launches});
+#if !RAMIFY_ON_CUDA
+    shrunk_pool = to;
+#endif
+  }
+  ~shrinking_pool() {
+#if !RAMIFY_ON_CUDA
+    shrunk_pool = 0;
+#endif
+  }
+  shrinking_pool(const shrinking_pool&) = delete;
+  shrinking_pool& operator=(const shrinking_pool&) = delete;
+
+ private:
+  std::optional<launch_limits> restored_;
+};
 
 template <class Physics>
 struct criterion_of {

@@ -61,29 +61,6 @@ class run_of final : public any_run {
   [[nodiscard]] amr_state save() const override { return run_.save(); }
 
  private:
-  /// Makes the criterion shrink the pool; restores the limit at the end.
-  class shrinking_pool {
-   public:
-    explicit shrinking_pool(std::size_t to) {
-      if (to == 0) return;
-      restored_.emplace(
-          launch_limit_values{.pending_launches = *current_launch_limits().pending_launches});
-#if !RAMIFY_ON_CUDA
-      shrunk_pool = to;
-#endif
-    }
-    ~shrinking_pool() {
-#if !RAMIFY_ON_CUDA
-      shrunk_pool = 0;
-#endif
-    }
-    shrinking_pool(const shrinking_pool&) = delete;
-    shrinking_pool& operator=(const shrinking_pool&) = delete;
-
-   private:
-    std::optional<launch_limits> restored_;
-  };
-
 #if RAMIFY_ON_CUDA
   class graph_of_steps final : public captured_steps {
    public:

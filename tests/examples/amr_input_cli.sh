@@ -91,6 +91,23 @@ sed 's/gamma = 1.4/gamma = 1.5/' bubble.inputs >other.inputs
 expect 3 'other.inputs, line 21: hydro.gamma is 1.5, but c has 1.4' --restart c --input other.inputs \
   --backend cpu --t-end 0.02
 
+# Boxes that stay refined: of 8 x 8 roots, one is refined to level 2 and the eight around it to level 1.
+printf '%s\n' 'problem = noh' 'amr.n_cell = 128' 'amr.max_level = 2' 'amr.balance = corner' 'amr.refine_above = 1e9' \
+  'amr.n_error_buf = 2' '[amr.wall]' 'in_box_lo = 0.5 0.5' 'in_box_hi = 0.625 0.625' \
+  '[amr.hall]' 'in_box_lo = 0.5 0.5' 'in_box_hi = 0.6 0.6' 'max_level = 1' '[output]' 'frames = 0' >boxes.inputs
+leaves='55 of level 0, 32 of level 1, 16 of level 2'
+expect 0 - --input boxes.inputs --backend cpu --quiet --t-end 0.001 --output-dir x --report x.json --checkpoint d
+[ "$(value leaves)" = "$leaves" ] || fail "$(cat out)"
+grep -qF '"buffer-cells": 2' x.json || fail "$(cat x.json)"
+expect 0 - --restart d --input boxes.inputs --backend cpu --quiet --t-end 0.002 --output-dir x --report y.json
+[ "$(value leaves)" = "$leaves" ] || fail "$(cat out)"
+boxes() { sed -n '/"refined-boxes"/,/^    \]/p' "$1"; }
+[ "$(boxes x.json | wc -l)" -gt 20 ] && [ "$(boxes x.json)" = "$(boxes y.json)" ] ||
+  fail "the checkpoint has other boxes: $(boxes y.json)"
+sed 's/0.625/0.7/' boxes.inputs >other.inputs
+expect 2 '--input has other refined boxes than d' --restart d --input other.inputs --backend cpu --t-end 0.003
+expect 2 '--buffer-cells is 3, but d has 2' --restart d --buffer-cells 3 --backend cpu --t-end 0.003
+
 # A problem of the program with values of a file; files of Windows.
 printf 'problem = sod\r\namr.max_level = 0\r\n\r\noutput.frames = 0\r\nstop_time = 0.01' >sod.inputs
 expect 0 - --input sod.inputs --backend cpu --quiet --output-dir tube
@@ -150,7 +167,7 @@ wrong "bad.inputs, line 2: region.a.density is 'x'; it must be a finite number" 
 wrong "bad.inputs, line 2: region.a.density is 'nan'; it must be a finite number" '[region.a]' \
   'density = nan'
 wrong 'bad.inputs, line 2: region.a.density is 0; it must be in' '[region.a]' 'density = 0' 'pressure = 1'
-wrong 'bad.inputs, line 2: region.a.radius is no key; those of a region are box_lo' '[region.a]' 'radius = 1'
+wrong 'bad.inputs, line 2: region.a.radius is no key; those of a region are region.a.box_lo' '[region.a]' 'radius = 1'
 air=('[region.air]' 'density = 1' 'pressure = 1' '[region.b]' 'density = 1' 'pressure = 1')
 wrong 'bad.inputs, line 7: region.b.sphere_radius is -1; it must be in' "${air[@]}" 'sphere_radius = -1' \
   'sphere_center = 0 0'
@@ -162,6 +179,27 @@ wrong 'bad.inputs, line 4: region.b has two shapes' "${air[@]}" 'box_lo = 0 0' '
 wrong 'bad.inputs, line 4: region.b has no box_hi' "${air[@]}" 'box_lo = 0 0'
 wrong 'bad.inputs, line 1: region.b: shape is box; it must be everywhere' '[region.b]' 'density = 1' \
   'pressure = 1' 'box_lo = 0 0' 'box_hi = 1 1'
+box=('problem = noh' '[amr.a]' 'in_box_lo = 0 0')
+wrong 'bad.inputs, line 2: amr.a has no in_box_hi' "${box[@]}"
+wrong 'bad.inputs, line 4: amr.a.in_box_hi has 1 numbers; it must have 2' "${box[@]}" 'in_box_hi = 1'
+wrong "bad.inputs, line 4: amr.a.in_box_hi is 'inf'; it must be a finite number" "${box[@]}" 'in_box_hi = 1 inf'
+wrong 'bad.inputs, line 4: amr.a.in_box_hi[1] is 0; it must be inside of the domain' "${box[@]}" 'in_box_hi = 1 0'
+wrong 'bad.inputs, line 4: amr.a.in_box_hi[1] is 0.5; it must be above lower' 'problem = noh' '[amr.a]' \
+  'in_box_lo = 0 0.5' 'in_box_hi = 1 0.5'
+wrong 'bad.inputs, line 5: amr.a.in_box_lo[0] is 0; it must be inside of the domain' \
+  'geometry.prob_lo = -2 -2' 'geometry.prob_hi = -1 -1' "${box[@]}" 'in_box_hi = 1 1'
+wrong "bad.inputs, line 5: amr.a.max_level is '9'; it must be a whole number in [0, " "${box[@]}" \
+  'in_box_hi = 1 1' 'max_level = 9'
+wrong "bad.inputs, line 5: amr.a.max_level is '1.5'; it must be" "${box[@]}" 'in_box_hi = 1 1' 'max_level = 1.5'
+wrong "bad.inputs, line 5: amr.a.max_level has 2 values" "${box[@]}" 'in_box_hi = 1 1' 'max_level = 1 2'
+wrong 'bad.inputs, line 4: amr.a.value_greater is no key; those of a refined box are amr.a.in_box_lo, amr.a.in_box_hi, amr.a.max_level' "${box[@]}" \
+  'value_greater = 1'
+wrong 'bad.inputs, line 4: amr.a.in_box_lo occurs also in line 3' "${box[@]}" 'in_box_lo = 0 0'
+wrong "bad.inputs, line 1: amr.n_error_buf: '17' is too large" 'amr.n_error_buf = 17'
+wrong 'bad.inputs, line 2: amr.n_error_buf is 9; it must be in [0, 8]' 'dim = 3' 'amr.n_error_buf = 9'
+{ for i in $(seq 9); do printf '[amr.b%s]\nin_box_lo = 0 0\nin_box_hi = 1 1\n' "$i"; done; } >many.inputs
+expect 3 'many.inputs, line 25: amr.b9 is one refined box too many; the most are 8' --input many.inputs \
+  --problem noh --backend cpu --output-dir o
 { for i in $(seq 13); do printf '[region.r%s]\ndensity = 1\npressure = 1\n' "$i"; done; } >many.inputs
 expect 2 'regions is 13; it must be in [1, 12]' --input many.inputs --backend cpu --output-dir o
 expect 2 '--problem regions needs a parameter file' --problem regions --output-dir o

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Traces of real runs: they contain every grid that the report counts, and their times follow the
 // rules of dynamic parallelism.
+#include <algorithm>
 #include <array>
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
@@ -84,6 +85,30 @@ BOOST_DATA_TEST_CASE(every_grid_of_a_blast_is_recorded,
   const auto kernels = kernels_of(trace);
   BOOST_TEST(kernels.contains("advance_blocks"));
   BOOST_TEST(kernels.contains("drive_chain") == (taken == route::device));
+}
+
+// A kernel launches up to 16 steps of the finest level: the driver and a task take a step of 6
+// levels. Each call ends with a step of length zero, which validates the cells.
+BOOST_AUTO_TEST_CASE(the_tasks_of_a_step_have_their_name) {
+  if (!tests::runs_on_cpu()) return;
+  ramify::amr_setup setup = small_blast(true);
+  setup.options.mesh.roots = {1, 1, 1};
+  setup.options.mesh.max_level = 5;
+  setup.options.regrid.every = 0;
+  setup.options.regrid.refine_above = 1e30;
+  setup.refined_boxes = {{{0.5, 0.5, 0}, {0.51, 0.51, 0}, 5}};
+  launch_trace trace;
+  ramify::amr_simulation blast(setup, traced_by(trace, route::device));
+  const auto tasks = [&] {
+    return std::ranges::count_if(trace.grids, [&](const auto& grid) {
+      return std::string_view(grid.kernel) == "take_subcycled_steps";
+    });
+  };
+  BOOST_TEST(tasks() == 1);
+  blast.advance(1);
+  BOOST_TEST(tasks() == 3);
+  blast.advance(2);
+  BOOST_TEST(tasks() == 6);
 }
 
 // ---- the other families ----

@@ -16,6 +16,15 @@ namespace ramify::detail::amr::inline RAMIFY_BUILD {
 /// begin with one step less, so there are up to 7 more.
 inline constexpr unsigned max_steps_ahead = 16;
 
+/// Returns how many steps as long as the last one the stop time is away: infinity without a stop
+/// time, and `unknown` before the first step.
+[[nodiscard]] __host__ __device__ inline double steps_left(const time_state& clock,
+                                                           double unknown) {
+  if (!(clock.time < clock.stop)) return 0;
+  if (!std::isfinite(clock.stop)) return clock.stop;
+  return clock.last_dt > 0 ? (clock.stop - clock.time) / clock.last_dt : unknown;
+}
+
 /// Begins a regrid.
 template <class View>
 __host__ __device__ void begin_regrid(const View& view, run_state& state) {
@@ -41,11 +50,8 @@ __host__ __device__ void begin_steps(const View& view, run_state& state) {
   // validates the cells.
   clock.batch = view.batch_limit;
   limit_batch(clock.stop_step - clock.steps + 1);
-  // As many steps as have the length of the last one; infinite or NaN before the first step.
-  const double left = (clock.stop - clock.time) / clock.last_dt;
-  if (left < clock.batch) {
-    limit_batch(left > 0 ? static_cast<unsigned long long>(std::ceil(left)) + 1 : 1);
-  }
+  const double left = steps_left(clock, clock.batch);
+  if (left < clock.batch) limit_batch(static_cast<unsigned long long>(std::ceil(left)) + 1);
   if (view.regrid.every > 0) limit_batch(clock.next_regrid - clock.steps);
 }
 

@@ -50,7 +50,9 @@ __host__ __device__ void launch_tags(const View& view, const run_state& state, G
   view.combine_tags(grids);
   if constexpr (has_buffer<typename View::criterion_type>) {
     const unsigned long long threads = 1ull * blocks * view.tree.directions;
-    grids(tag_buffers<View>, view.shape(blocks_for(threads), list_threads), view, blocks);
+    if (buffer_cells_of(view.criterion) > 0) {
+      grids(tag_buffers<View>, view.shape(blocks_for(threads), list_threads), view, blocks);
+    }
   }
   if (regrid.building) return;
   const unsigned children = mesh.level_begin[view.tree.max_level + 1] - view.tree.root_count();
@@ -145,11 +147,7 @@ void for_each_following(const View& view, const run_state& now, unsigned long lo
   time_state& clock = next.clock;
   clock.steps = steps;
   const bool mesh_may_change = now.regrid.refine_count > 0 || now.regrid.coarsen_count > 0;
-  double ahead = max_steps_ahead;
-  if (std::isfinite(clock.stop)) {
-    const double left = clock.last_dt > 0 ? (clock.stop - clock.time) / clock.last_dt : 0;
-    ahead = std::min(ahead, left);
-  }
+  const double ahead = std::min<double>(max_steps_ahead, steps_left(clock, 0));
   while (clock.steps <= clock.stop_step && double(clock.steps - now.clock.steps) < ahead) {
     begin_steps(view, next);
     launch(std::as_const(next));

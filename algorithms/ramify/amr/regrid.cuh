@@ -106,7 +106,8 @@ __device__ typename View::real largest_indicator(const View& view, const tag_sto
     const real indicator = view.criterion(shared.stencil_of(cell, at), place, where);
     largest = indicator > largest ? indicator : largest;
     if constexpr (has_buffer<typename View::criterion_type>) {
-      if (indicator > view.regrid.refine_above) mark_near_sides(view, node, at);
+      const bool marks = indicator > view.regrid.refine_above && indicator != without_buffer<real>;
+      if (marks && buffer_cells_of(view.criterion) > 0) mark_near_sides(view, node, at);
     }
   });
   return largest;

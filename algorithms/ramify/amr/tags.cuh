@@ -5,6 +5,7 @@
 /// The tags of blocks to refine: their balance, and buffer cells.
 
 #include <ramify/amr/run_view.cuh>
+#include <type_traits>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
@@ -62,9 +63,13 @@ template <class View>
 /// call it.
 template <class View>
 __device__ void mark_near_sides(const View& view, int node, const int (&at)[View::dim]) {
-  constexpr int buffer = View::criterion_type::buffer_cells;
+  const int buffer = buffer_cells_of(view.criterion);
   constexpr int n = View::cells_along;
-  static_assert(buffer <= n, "a buffer has at most as many cells as a block along its edge");
+  using criterion = typename View::criterion_type;
+  if constexpr (requires { typename std::bool_constant<(criterion::buffer_cells > 0)>; }) {
+    static_assert(criterion::buffer_cells <= n,
+                  "a buffer has at most as many cells as a block along its edge");
+  }
   unsigned near = 0;
   for (int number = 0; number < view.tree.directions; ++number) {
     int step[View::dim];

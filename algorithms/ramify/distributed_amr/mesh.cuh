@@ -125,14 +125,15 @@ class distributed_mesh final : public divided_mesh<Physics, n, Criterion>,
                                ? now_.mesh.leaves
                                : regrid.refine_count * mesh_tree<dim>::siblings;
     const unsigned words = (count + tags_per_word - 1) / tags_per_word;
-    constexpr bool buffers = has_buffer<Criterion>;
+    const view_type view = linked(this->view());
+    const bool buffers = buffer_cells_of(view.criterion) > 0;
     const unsigned most = buffers ? count : words;
     if (words_.size() < most) words_ = device_buffer<unsigned>(most, this->stream());
-    const view_type view = linked(this->view());
     grids(pack_tags<view_type>, {blocks_for(words), list_threads}, view, count, words_.data());
     ranks_->all_reduce_in_stream(words_.data(), words, reduction::sum, this->stream());
     grids(unpack_tags<view_type>, {blocks_for(count), list_threads}, view, count, words_.data());
-    if constexpr (buffers) {
+    if constexpr (has_buffer<Criterion>) {
+      if (!buffers) return;
       grids(pack_near_sides<view_type>, {blocks_for(count), list_threads}, view, count,
             words_.data());
       ranks_->all_reduce_in_stream(words_.data(), count, reduction::sum, this->stream());

@@ -276,6 +276,7 @@ void validate(const amr_setup& setup) {
           std::string("in [1 + ") + (in_float ? "1e-5" : "1e-12") + ", 1e6]");
   validate(setup.options, setup.dimensions);
   detail::amr::check_forces(setup);
+  detail::amr::check_refinement(setup);
   const int cells = setup.dimensions == 2 ? 16 : 8;
   if (in_float) {
     detail::amr::validate_cells<float>(setup.options.mesh, setup.dimensions, cells);

@@ -42,7 +42,7 @@ std::unique_ptr<amr_on_backend> make_amr_on(const amr_setup& setup, const amr_st
       setup,
       [&]<class Physics>(const Physics& physics,
                          const auto& initial) -> std::unique_ptr<amr_on_backend> {
-        using criterion_type = detail::amr::selected_criterion<Physics>;
+        using criterion_type = detail::amr::criterion_of_setup<Physics>;
         using run_type = amr_run<Physics, criterion_type>;
         const criterion_type criterion(setup);
         return std::make_unique<detail::amr::timed_amr_run<run_type>>(env, [&] {

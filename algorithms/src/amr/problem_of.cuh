@@ -5,8 +5,10 @@
 /// The facade's problems and criteria, selected at run time, so that kernels are compiled once for
 /// each physics and not for each problem.
 
+#include <algorithm>
 #include <ramify/amr.hpp>
 #include <ramify/amr/physics/advection.cuh>
+#include <ramify/amr/physics/combined_criteria.cuh>
 #include <ramify/amr/physics/criteria.cuh>
 #include <ramify/amr/physics/dam_break.cuh>
 #include <ramify/amr/physics/double_mach.cuh>
@@ -23,6 +25,7 @@
 #include <ramify/amr/physics/shallow_water.cuh>
 #include <ramify/amr/physics/solid.cuh>
 #include <type_traits>
+#include <vector>
 
 #include "amr/physics_groups.hpp"
 
@@ -253,6 +256,32 @@ struct selected_criterion {
   __device__ real operator()(const cell_stencil<real, dim>& u, const block_place<dim>& place,
                              const real (&where)[dim]) const {
     return is_loehner ? loehner(u, place, where) : gradient(u, place, where);
+  }
+};
+
+/// The criterion of a setup, with its boxes and buffer cells.
+template <class Physics>
+struct criterion_of_setup : with_boxes<Physics, selected_criterion<Physics>> {
+  using base = with_boxes<Physics, selected_criterion<Physics>>;
+
+  int buffer_cells = 0;
+
+  criterion_of_setup() = default;
+  /// \throws std::invalid_argument
+  explicit criterion_of_setup(const amr_setup& setup)
+      : base(selected_criterion<Physics>(setup), setup.options, boxes_of(setup)),
+        buffer_cells(setup.buffer_cells) {}
+
+ private:
+  [[nodiscard]] static auto boxes_of(const amr_setup& setup) {
+    std::vector<refined_box<base::dim>> boxes(setup.refined_boxes.size());
+    for (std::size_t i = 0; i < boxes.size(); ++i) {
+      const amr_refined_box& from = setup.refined_boxes[i];
+      std::copy_n(from.lower.begin(), base::dim, boxes[i].lower);
+      std::copy_n(from.upper.begin(), base::dim, boxes[i].upper);
+      boxes[i].level = from.level;
+    }
+    return boxes;
   }
 };
 

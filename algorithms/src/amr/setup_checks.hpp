@@ -47,6 +47,23 @@ inline void check_region(const amr_region& region, std::size_t number, int dimen
           "a vector that is not 0");
 }
 
+/// Checks the boxes and the buffer cells of a setup. \throws std::invalid_argument naming the field
+inline void check_refinement(const amr_setup& setup) {
+  const int cells = setup.dimensions == 2 ? 16 : 8;
+  require(setup.buffer_cells >= 0 && setup.buffer_cells <= cells, "amr_setup.buffer_cells",
+          setup.buffer_cells, "in [0, " + std::to_string(cells) + "]");
+  const std::size_t count = setup.refined_boxes.size();
+  require(count <= max_refined_boxes, "amr_setup.refined_boxes", count, "at most 8");
+  for (std::size_t i = 0; i < count; ++i) {
+    const amr_refined_box& box = setup.refined_boxes[i];
+    check_refined_box("amr_setup.refined_boxes[" + std::to_string(i) + "].", box.lower, box.upper,
+                      box.level, setup.options.mesh, setup.dimensions);
+  }
+  if (count == 0) return;
+  if (setup.precision == amr_precision::float_) return check_kept_indicator<float>(setup.options);
+  check_kept_indicator<double>(setup.options);
+}
+
 /// Checks what only some problems have. \throws std::invalid_argument naming the field
 inline void check_forces(const amr_setup& setup) {
   const bool has_regions = setup.problem == amr_problem::regions;

@@ -42,10 +42,26 @@ void add_regions(shared_settings& settings, const std::vector<amr_region>& regio
   }
 }
 
+void add_refinement(shared_settings& settings, const std::vector<amr_refined_box>& boxes,
+                    int buffer_cells) {
+  settings.add("amr_setup.buffer_cells", buffer_cells);
+  settings.add("amr_setup.refined_boxes", boxes.size());
+  for (const amr_refined_box& box : boxes) {
+    const auto& [lower, upper, level] = box;
+    for (const auto* triple : {&lower, &upper}) {
+      for (const double value : *triple) {
+        settings.add("amr_setup.refined_boxes: a coordinate", value);
+      }
+    }
+    settings.add("amr_setup.refined_boxes: a level", level);
+  }
+}
+
 shared_settings settings_of(const amr_setup& setup, const environment& env, bool continues) {
   // This does not compile without a field.
   const auto& [problem, dimensions, precision, criterion, criterion_variable, gradient_floor,
-               loehner_filter, gamma, gravity, keep_positive, regions, end_time, options] = setup;
+               loehner_filter, gamma, gravity, keep_positive, regions, refined_boxes, buffer_cells,
+               end_time, options] = setup;
   shared_settings settings("distributed_amr_simulation");
   settings.add("amr_setup.problem", problem);
   settings.add("amr_setup.dimensions", dimensions);
@@ -58,6 +74,7 @@ shared_settings settings_of(const amr_setup& setup, const environment& env, bool
   for (const double pull : gravity) settings.add("amr_setup.gravity", pull);
   settings.add("amr_setup.keep_positive", keep_positive);
   add_regions(settings, regions);
+  add_refinement(settings, refined_boxes, buffer_cells);
   settings.add("amr_setup.end_time", end_time);
   settings.add("distributed_amr_simulation: whether it continues from a state", continues);
   detail::amr::add_fields(settings, options, dimensions == 3 ? 3 : 2);

@@ -37,7 +37,7 @@ std::unique_ptr<distributed_amr_on_backend> make_distributed_amr_on(communicator
       setup,
       [&]<class Physics>(const Physics& physics,
                          const auto& initial) -> std::unique_ptr<distributed_amr_on_backend> {
-        using criterion_type = detail::amr::selected_criterion<Physics>;
+        using criterion_type = detail::amr::criterion_of_setup<Physics>;
         using run_type = distributed_amr_run<Physics, criterion_type>;
         const criterion_type criterion(setup);
         return std::make_unique<detail::amr::timed_distributed_run<run_type>>(env, [&] {

@@ -2,6 +2,7 @@
 #include "amr_settings.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 #include <type_traits>
 
@@ -33,20 +34,39 @@ nlohmann::ordered_json to_json(const ramify::amr_region& region) {
   return json;
 }
 
+/// Reads a number, or three.
+void read_number(const nlohmann::json& json, const char* name, auto& value, double least,
+                 double most) {
+  if constexpr (std::is_same_v<decltype(value), double&>) {
+    value = number(name, json.at(name), least, most);
+  } else {
+    for (std::size_t axis = 0; axis < value.size(); ++axis) {
+      value[axis] = number(name, json.at(name).at(axis), least, most);
+    }
+  }
+}
+
 ramify::amr_region region_from_json(const nlohmann::json& json) {
   ramify::amr_region region;
   region.shape = ramify::parse_choice<ramify::amr_shape>(
       "shape", json.at("shape").get_ref<const std::string&>());
   for_each_number(region, [&](const char* name, auto& value, double least) {
-    if constexpr (std::is_same_v<decltype(value), double&>) {
-      value = number(name, json.at(name), least, 1e18);
-    } else {
-      for (std::size_t axis = 0; axis < value.size(); ++axis) {
-        value[axis] = number(name, json.at(name).at(axis), least, 1e18);
-      }
-    }
+    read_number(json, name, value, least, 1e18);
   });
   return region;
+}
+
+nlohmann::ordered_json to_json(const ramify::amr_refined_box& box) {
+  return {{"lower", box.lower}, {"upper", box.upper}, {"level", box.level}};
+}
+
+ramify::amr_refined_box box_from_json(const nlohmann::json& json) {
+  ramify::amr_refined_box box;
+  constexpr double most = std::numeric_limits<double>::max();
+  read_number(json, "lower", box.lower, -most, most);
+  read_number(json, "upper", box.upper, -most, most);
+  box.level = whole_number("level", json.at("level"), 0, 18);
+  return box;
 }
 
 /// Adds what an own problem sets to the settings of a checkpoint.
@@ -165,6 +185,7 @@ nlohmann::ordered_json to_json(const amr_settings& s) {
                                      {"refine-above", regrid.refine_above},
                                      {"coarsen-below", regrid.coarsen_below},
                                      {"regrid-every", regrid.every},
+                                     {"buffer-cells", o.buffer_cells},
                                      {"cfl", step.cfl},
                                      {"limiter", to_string(step.limiter)},
                                      {"subcycle", step.subcycle},
@@ -183,6 +204,7 @@ nlohmann::ordered_json to_json(const amr_settings& s) {
                                      {"slice", s.slices},
                                      {"line", s.lines},
                                      {"probe", s.probes}});
+  for (const auto& box : o.refined_boxes) json["refined-boxes"].push_back(to_json(box));
   if (s.range) json["range"] = *s.range;
   json["derived"] = nlohmann::ordered_json::array();
   for (const ramify::derived_field field : s.derived) json["derived"].push_back(to_string(field));
@@ -270,6 +292,12 @@ amr_settings settings_from_json(const nlohmann::json& json) {
     regrid.refine_above = number("refine-above", json.at("refine-above"), 0, 1e30);
     regrid.coarsen_below = number("coarsen-below", json.at("coarsen-below"), 0, 1e30);
     regrid.every = whole_number<unsigned>("regrid-every", json.at("regrid-every"));
+    if (json.contains("buffer-cells")) {  // earlier versions have none
+      o.buffer_cells = whole_number("buffer-cells", json.at("buffer-cells"), 0, 16);
+    }
+    for (const auto& box : json.value("refined-boxes", nlohmann::json::array())) {
+      o.refined_boxes.push_back(box_from_json(box));
+    }
     step.cfl = number("cfl", json.at("cfl"), 1e-30, 1);
     step.limiter = ramify::parse_limiter(text("limiter"));
     step.subcycle = json.at("subcycle");

@@ -18,11 +18,10 @@
 
 #include <cmath>
 #include <cstddef>
-#include <initializer_list>
-#include <limits>
 #include <ramify/amr/config.hpp>
 #include <ramify/amr/physics/criteria.cuh>
 #include <string>
+#include <vector>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
@@ -72,6 +71,42 @@ struct several_criteria<Physics, First> {
     return times(scale, indicator_of(first, u, place, where));
   }
 };
+
+/// Checks a box in which a mesh of `dim` dimensions is refined to a level. `name` begins the
+/// messages. \throws std::invalid_argument naming the field and its range
+template <class Corner>
+void check_refined_box(const std::string& name, const Corner& lower, const Corner& upper, int level,
+                       const amr_options::mesh_fields& mesh, int dim) {
+  for (std::size_t axis = 0; axis < std::size_t(dim); ++axis) {
+    const std::string which = "[" + std::to_string(axis) + "]";
+    require(lower[axis] < mesh.upper[axis], name + "lower" + which, lower[axis],
+            "inside of the domain");
+    require(upper[axis] > mesh.lower[axis], name + "upper" + which, upper[axis],
+            "inside of the domain");
+    require(lower[axis] < upper[axis], name + "upper" + which, upper[axis], "above lower");
+  }
+  require(0 <= level && level <= mesh.max_level, name + "level", level,
+          "in [0, amr_options.mesh.max_level]");
+}
+
+/// The maximum number of boxes of with_boxes.
+inline constexpr std::size_t max_refined_boxes = 8;
+
+/// Returns the largest number of type Real that is at most `value`.
+template <class Real>
+[[nodiscard]] Real rounded_down(double value) {
+  const auto rounded = static_cast<Real>(value);
+  return double(rounded) > value ? std::nextafter(rounded, Real(0)) : rounded;
+}
+
+/// Checks that an indicator of type Real can keep a block as it is.
+/// \throws std::invalid_argument
+template <class Real>
+void check_kept_indicator(const amr_options& options) {
+  require(double(rounded_down<Real>(options.regrid.refine_above)) >= options.regrid.coarsen_below,
+          "amr_options.regrid.coarsen_below", options.regrid.coarsen_below,
+          "so far below refine_above that a number is between them");
+}
 
 }  // namespace ramify::detail::amr::inline RAMIFY_BUILD
 
@@ -137,13 +172,15 @@ struct refined_box {
 };
 
 /// A criterion, and up to 8 boxes that are refined independently of it. A block overlaps a box if
-/// they share a volume. Outside of the boxes, and beyond their levels, the criterion decides.
+/// they share a volume. Outside of the boxes, and beyond their levels, the criterion decides. Boxes
+/// have no buffer cells.
 template <class Physics, class Criterion>
 class with_boxes : public Criterion {
  public:
   static constexpr int dim = Physics::dimensions;  ///< dimensions of the mesh
   using real = typename Physics::real;             ///< the number type
-  static constexpr std::size_t max_boxes = 8;      ///< the maximum number of boxes
+  /// The maximum number of boxes.
+  static constexpr std::size_t max_boxes = detail::amr::max_refined_boxes;
 
   with_boxes() = default;
   /// `options` must be those of the run.
@@ -151,7 +188,7 @@ class with_boxes : public Criterion {
   ///         domain or finer than mesh.max_level, or if there are more than 8; naming
   ///         regrid.coarsen_below if no indicator is between it and refine_above
   with_boxes(const Criterion& criterion, const amr_options& options,
-             std::initializer_list<refined_box<dim>> boxes)
+             const std::vector<refined_box<dim>>& boxes)
       : Criterion(criterion) {
     detail::amr::require(boxes.size() <= max_boxes, "with_boxes: the number of boxes", boxes.size(),
                          "at most 8");
@@ -161,11 +198,8 @@ class with_boxes : public Criterion {
       root_edge_[axis] = (mesh.upper[axis] - mesh.lower[axis]) / double(mesh.roots[axis]);
     }
     for (const refined_box<dim>& box : boxes) add(box, mesh);
-    kept_ = static_cast<real>(options.regrid.refine_above);
-    if (double(kept_) > options.regrid.refine_above) kept_ = std::nextafter(kept_, real(0));
-    detail::amr::require(double(kept_) >= options.regrid.coarsen_below,
-                         "amr_options.regrid.coarsen_below", options.regrid.coarsen_below,
-                         "so far below refine_above that a number is between them");
+    kept_ = detail::amr::rounded_down<real>(options.regrid.refine_above);
+    if (!boxes.empty()) detail::amr::check_kept_indicator<real>(options);
   }
 
   /// Returns the indicator of the criterion; in a box at least one that refines or keeps the block.
@@ -173,26 +207,17 @@ class with_boxes : public Criterion {
   [[nodiscard]] __device__ real operator()(const Stencil& u, const block_place<dim>& place,
                                            const real (&where)[dim]) const {
     const real own = Criterion::operator()(u, place, where);
+    if (own > kept_) return own;  // it refines the block, and has buffer cells
     const int level = level_of(place);
-    const real least = level > place.level ? largest : level == place.level ? kept_ : real(0);
+    if (level > place.level) return detail::amr::without_buffer<real>;
+    const real least = level == place.level ? kept_ : real(0);
     return own > least ? own : least;
   }
 
  private:
   void add(const refined_box<dim>& box, const amr_options::mesh_fields& mesh) {
-    const std::string name = "with_boxes: box " + std::to_string(count_) + ": ";
-    for (std::size_t axis = 0; axis < std::size_t(dim); ++axis) {
-      const std::string which = "[" + std::to_string(axis) + "]";
-      const double lower = box.lower[axis];
-      const double upper = box.upper[axis];
-      detail::amr::require(lower < mesh.upper[axis], name + "lower" + which, lower,
-                           "inside of the domain");
-      detail::amr::require(upper > mesh.lower[axis], name + "upper" + which, upper,
-                           "inside of the domain");
-      detail::amr::require(lower < upper, name + "upper" + which, upper, "above lower");
-    }
-    detail::amr::require(0 <= box.level && box.level <= mesh.max_level, name + "level", box.level,
-                         "in [0, amr_options.mesh.max_level]");
+    detail::amr::check_refined_box("with_boxes: box " + std::to_string(count_) + ": ", box.lower,
+                                   box.upper, box.level, mesh, dim);
     boxes_[count_++] = box;
   }
 
@@ -211,8 +236,6 @@ class with_boxes : public Criterion {
     }
     return level;
   }
-
-  static constexpr real largest = std::numeric_limits<real>::max();
 
   refined_box<dim> boxes_[max_boxes];
   unsigned count_ = 0;

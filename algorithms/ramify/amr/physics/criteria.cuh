@@ -16,6 +16,7 @@
 /// `values`, and a member `sample_type sample(const values&) const`. Then kernels keep only the
 /// sample of each cell, and call the functor with a cell_stencil<sample_type, dim>.
 
+#include <limits>
 #include <ramify/amr/mesh.cuh>
 #include <ramify/amr/rounding.cuh>
 #include <ramify/amr/state.cuh>
@@ -35,12 +36,23 @@ struct cell_stencil {
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
-/// Whether a criterion also refines blocks that are within Criterion::buffer_cells cells of a cell
-/// that it refines.
+/// Whether a criterion may also refine blocks that are within `buffer_cells` cells of a cell that
+/// it refines: a member, static or not.
 template <class Criterion>
-concept has_buffer = requires {
-  requires(Criterion::buffer_cells >= 1);
+concept has_buffer = requires(const Criterion& criterion) {
+  criterion.buffer_cells;
 };
+
+/// The indicator of cells that are refined without a buffer around them.
+template <class Real>
+inline constexpr Real without_buffer = std::numeric_limits<Real>::max();
+
+/// Returns the number of buffer cells of a criterion.
+template <class Criterion>
+[[nodiscard]] __host__ __device__ int buffer_cells_of(const Criterion& criterion) {
+  if constexpr (has_buffer<Criterion>) return criterion.buffer_cells;
+  return 0;
+}
 
 /// Returns the stencil of the samples that a criterion takes of primitive values.
 template <class Criterion, class Values, int dim>
