@@ -5,6 +5,8 @@
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 #include <limits>
+#include <ramify/spatial_tree/batch.cuh>
+#include <ramify/spatial_tree/queries.cuh>
 
 #include "called_builds.cuh"
 #include "captured_calls.cuh"
@@ -305,5 +307,71 @@ BOOST_DATA_TEST_CASE(a_graph_of_calls_runs_several_times, data::make({32, 2048})
       calls, arena, stream, 5, [](unsigned) {}, call);
 }
 #endif
+
+// ---- many trees in one call of the host ----
+
+BOOST_DATA_TEST_CASE(a_batch_has_the_trees_of_single_calls, data::make({20, 3'000}), largest) {
+  point_list<float, 3> all;
+  std::vector<std::uint64_t> offsets{0};
+  for (const std::size_t n : cloud_sizes(40, std::size_t(largest), 7)) {
+    const auto set = make_cloud<float, 3>(all_clouds[n % std::size(all_clouds)], n, n);
+    all.insert(all.end(), set.begin(), set.end());
+    offsets.push_back(all.size());
+  }
+  const auto points = upload_points<float, 3>(all);
+  const auto begins = upload(offsets);
+  const std::size_t sets = offsets.size() - 1;
+  const spatial_trees trees(points.data(), all.size(), begins.data(), sets, std::size_t(largest),
+                            small_blocks());
+  BOOST_TEST(trees.size() == sets);
+  BOOST_TEST(trees.report().started + trees.report().kept == sets);
+  if (largest == 20) BOOST_TEST(trees.report().kept > sets / 2);
+  const auto views = download_array(trees.views(), sets);
+  for (std::size_t i = 0; i < sets; ++i) {
+    BOOST_TEST_CONTEXT("set " << i) {
+      const point_list<float, 3> set(all.begin() + std::ptrdiff_t(offsets[i]),
+                                     all.begin() + std::ptrdiff_t(offsets[i + 1]));
+      const auto expected = build_tree<float, 3>(set, small_blocks());
+      BOOST_TEST(same_tree(download_called(views[i]), expected));
+      BOOST_TEST(same_tree(download_tree(trees.view(i)), expected));
+    }
+  }
+  // Queries of the host take a view.
+  const auto counts = zeros<unsigned>(all.size());
+  const std::size_t last = sets - 1;
+  (void)radius_count(trees.view(last), points.data() + offsets[last], offsets[sets] - offsets[last],
+                     1e9f, counts.data());
+  BOOST_TEST(download(counts)[0] ==
+             (offsets[sets] > offsets[last] ? offsets[sets] - offsets[last] : 0));
+  BOOST_CHECK_THROW((void)trees.view(sets), std::out_of_range);
+}
+
+BOOST_AUTO_TEST_CASE(bad_batches_are_refused) {
+  point_list<float, 3> all = make_cloud<float, 3>(cloud::filled_box, 30, 1);
+  const auto points = upload_points<float, 3>(all);
+  const auto refuse = [&](std::vector<std::uint64_t> offsets, std::size_t largest,
+                          const std::string& text, const device_buffer<point<float, 3>>& from,
+                          const environment& env = {}) {
+    const auto begins = upload(offsets);
+    BOOST_CHECK_EXCEPTION(spatial_trees(from.data(), 30, begins.data(), offsets.size() - 1, largest,
+                                        small_blocks(), env),
+                          std::invalid_argument, names(text));
+  };
+  refuse({0, 9, 8, 30}, 30, "spatial_trees: set 1 has the offsets 9 and 8;", points);
+  refuse({0, 10, 31, 40}, 30, "set 1 has the offsets 10 and 31; they must be ascending", points);
+  refuse({0, 10, 30}, 10, "set 1 has the offsets 10 and 30; they must be ascending", points);
+  refuse({~0ull, 3}, 10, "set 0 has the offsets 18446744073709551615 and 3", points);
+  refuse({0, 30}, std::size_t{1} << 31, "max_points is 2147483648; it must be", points);
+  refuse({0, 30}, 30, "spatial_trees: points is null", {});
+  const device_buffer<std::byte> memory(256, nullptr);
+  refuse({0, 30}, 30, "environment.memory must be empty", points, {.memory = memory});
+  all[12][1] = std::numeric_limits<float>::quiet_NaN();
+  refuse({0, 12, 20, 30}, 30, "spatial_trees: a point of set 1 is not finite",
+         upload_points<float, 3>(all));
+  BOOST_TEST(
+      spatial_trees(points.data(), 0, static_cast<const std::uint64_t*>(nullptr), 0, 1).size() ==
+      0u);
+  BOOST_TEST(slots_in_use() == 0u);
+}
 
 BOOST_AUTO_TEST_SUITE_END()
