@@ -97,7 +97,7 @@ run() { # preset, cmake arguments...
 }
 
 minutes='style[.]tidy|headers[.]pairs' # tests that take minutes
-slow='headers[.](alone|instantiated)|consumer[.]fetch|packaging[.](archives|wheel)|docs[.]site|trace_page|notebook|container|lesson[.]44_cost_of_cudadevrt|examples[.]pytorch'
+slow='headers[.](alone|instantiated)|consumer[.]fetch|packaging[.](archives|wheel)|docs[.]site|trace_page|notebook|learn|container|lesson[.]44_cost_of_cudadevrt|examples[.]pytorch'
 # These two check what nvcc says and does. Only another nvcc changes it.
 slow+='|lesson[.](15_compile_and_link|22_wait_to_tail_launch[.]compile_error)'
 case $level in
