@@ -148,6 +148,17 @@ show_errors() {
     END { flush(); exit count == 0 }' "$work/log" || cat "$work/log"
 }
 
+# Explains a launch by <<<>>>, which only nvcc compiles. Fails if the answer has none.
+show_plain_launch() {
+  local line
+  line=$(sed 's|//.*||' "$answer" | awk '/[A-Za-z0-9_>] *<<</ { print NR; exit }')
+  [ -n "$line" ] || return 1
+  say "$answer:$line: an exercise launches by launch(), which g++ compiles, too. Instead of" \
+    '    child<<<1, 4, 0, cudaStreamFireAndForget>>>(c);' \
+    'write' \
+    '    const auto launched = launch(child, {1, 4}, fire_and_forget(), c);'
+}
+
 check_on_gpu() {
   local nvcc
   [ $use_gpu = yes ] && nvidia-smi -L >/dev/null 2>&1 && find_nvcc || return 0
@@ -171,7 +182,7 @@ check() {
   if ! "${compile[@]}" -fmax-errors=3 -o "$folder/program" -x c++ "$answer" -x none "$library" \
     -lboost_context -rdynamic 2>"$work/log"; then
     say "$name does not compile:"
-    show_errors
+    show_plain_launch || show_errors
     return 1
   fi
   proof=$RANDOM-$RANDOM-$$

@@ -75,6 +75,10 @@ fill '  *reinterpret_cast<volatile int*>(64) = 1;'
 expect 1 'ramify, CPU executor' learn check 1
 fill 'while the learner writes'
 expect 1 '01_first_child does not compile' learn check 1
+fill 'if (threadIdx.x == 0) child<<<1, 4>>>(c);'
+expect 1 "$mine:20: an exercise launches by launch()" learn check 1
+fill 'none;  // child<<<1, 4>>>(c)'
+expect 1 "$mine:20:1: error: " learn check 1
 : >"$mine"
 expect 1 '01_first_child does not compile' learn check 1
 rm "$mine"
