@@ -404,12 +404,14 @@ def test_calls_in_another_stream(library):
     other = library.stream()
     env = ramify.Environment(stream=library.stream_of(other))
     ramify.sort(on_gpu, env=env)  # measures launches
+    runs = []  # a run that is dropped waits for the stream that is named
     for attempt in range(5):
         with library.stream():
             keys = on_gpu * 0
             library.fill_slowly(keys, on_gpu)
             run = ramify.sort_async(keys, env=env)  # waits for the current stream, on the GPU
             pairs = ramify.sort_pairs_async(keys[::2], keys[1::2], env=env)  # copies are made
+            runs += [run, pairs]
             # First calls load kernels, which may wait, and CuPy compiles its own.
             assert attempt == 0 or library.is_busy()
         with other:

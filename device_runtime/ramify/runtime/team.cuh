@@ -30,7 +30,14 @@ struct block_team {
 
   /// Waits for all threads of the team, and makes their writes visible to each other.
 #if RAMIFY_ON_CUDA
-  __device__ void sync() const { wait<1>(); }
+  __device__ void sync() const {
+#ifdef __CUDACC_DEBUG__
+    // In code that nvcc 13.0 compiles with -G, a team with a diverged warp hangs at the barrier
+    // (seen on an H200).
+    __syncwarp();
+#endif
+    wait<1>();
+  }
 
  private:
   /// Waits at hardware barrier index + 1; barrier 0 is __syncthreads(). The number is a constant,
