@@ -95,6 +95,12 @@ struct returns_count : has_tag {
 struct no_next : has_tag {
   __device__ void operator()(visit, state&, graph_edge) const {}
 };
+struct repeats : has_tag {
+  struct visit : all_edges, distinct_targets {};
+  using step = graph_step<visit>;
+  __device__ void operator()(visit, state&, graph_edge) const {}
+  __device__ step next(state&, const graph_round<step>&) const { return step::done(); }
+};
 using gas = euler<double, 2>;
 struct without_flux : gas {
   void flux() const;
@@ -190,6 +196,7 @@ void call(quadrature_estimate* no_estimates, const unsigned* no_roots, const flo
   graph_rounds(graph, no_tag{});         // step must be a graph_step of tags
   graph_rounds(graph, returns_count{});  // each operator needs bool or void operator()
   graph_rounds(graph, no_next{});        // the algorithm needs step next(state&
+  graph_rounds(graph, repeats{});        // distinct_targets is for tags of operators over edges
   const gradient_criterion<gas> criterion;
   const sod<double, 2> tube;
   amr_run(gas{}, criterion, nothing{}, amr_options{});  // the initial state needs values operator()

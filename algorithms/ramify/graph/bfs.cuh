@@ -26,11 +26,11 @@ namespace ramify::detail::graph::inline RAMIFY_BUILD {
 
 /// The part of a search in the state of its chain.
 struct bfs_state {
+  unsigned bitmap = 0;             ///< index of the bitmap of closed vertices
+  unsigned found = 0;              ///< vertices that the last bottom-up level found
   edge_count unexplored = 0;       ///< edges that were in no frontier of a top-down level
   unsigned long long reached = 0;  ///< vertices of the levels before the frontier
-  unsigned found = 0;              ///< vertices that the last bottom-up level found
   unsigned next_found = 0;         ///< vertices that the running bottom-up level has found so far
-  unsigned bitmap = 0;             ///< index of the bitmap of closed vertices
   unsigned bottom_up_levels = 0;
 };
 

@@ -11,12 +11,14 @@
 ///                  are complete
 ///
 /// A vertex has a stamp, the number of the last frontier that an operator over edges appended it
-/// to. So a frontier has each vertex at most once, and its list has space for all of them.
+/// to. So a frontier has each vertex at most once, and its list has space for all of them. An
+/// operator with distinct_targets needs no stamps; if no other one appends targets, there are none.
 ///
 /// Join: see rounds.cuh. The last block of an operator calls next(), and stores the operator that
 /// is due.
 
 #include <cstddef>
+#include <cstdint>
 #include <ramify/graph/operators.cuh>
 #include <ramify/graph/rounds.cuh>
 #include <ramify/graph/run.cuh>
@@ -29,10 +31,10 @@ namespace ramify::detail::graph::inline RAMIFY_BUILD {
 /// The part of a caller's algorithm in the state of the chain.
 template <class Algorithm>
 struct operator_state {
-  typename Algorithm::state user{};
-  unsigned due = 0;        ///< index of the operator that is due
   unsigned frontiers = 0;  ///< frontiers that operators made; number f is in list f % 2
+  std::uint16_t due = 0;   ///< index of the operator that is due
   bool is_open = false;    ///< an operator's child grids may run: next() was not called yet
+  typename Algorithm::state user{};
 };
 
 /// The state of the chain, with the frontier of the operator that is due.
@@ -58,7 +60,7 @@ struct initialize_operators {
   static constexpr graph_phase phase = graph_phase::initialize;
   static __device__ const char* name() { return "initialize_operators"; }
   static __host__ __device__ unsigned count(const operator_round_state<Algorithm>& s) {
-    return argument_types<Algorithm>::operators::edges_append ? s.vertices : 0;
+    return argument_types<Algorithm>::operators::edges_repeat ? s.vertices : 0;
   }
 
   template <class Program>
@@ -126,12 +128,13 @@ struct operate_on_edge {
                           graph_edge{static_cast<std::int32_t>(from.vertex(i)),
                                      static_cast<std::int32_t>(v), static_cast<std::int64_t>(e)});
     }
-    if constexpr (operators::edges_append) {
+    if constexpr (operators::edges_repeat) {
       const unsigned stamp = from.round + 1;
-      appends =
-          appends && load_relaxed(stamps[v]) != stamp && atomicExch(&stamps[v], stamp) != stamp;
-      next.append(appends, v);
+      if (appends && !operators::is_distinct_at(due)) {
+        appends = load_relaxed(stamps[v]) != stamp && atomicExch(&stamps[v], stamp) != stamp;
+      }
     }
+    if constexpr (operators::edges_append) next.append(appends, v);
   }
 };
 
@@ -144,11 +147,16 @@ struct operator_rounds {
   using phases = vertex_phases<initialize_operators<Algorithm>, operate_on_vertices<Algorithm>>;
 
   Algorithm algorithm;
-  unsigned* stamps;     ///< of each vertex: the last frontier that edges appended it to
+  unsigned* stamps;     ///< of each vertex: the last frontier that edges appended it to; or null
   unsigned thin_edges;  ///< maximum number of edges of a thin frontier
 
   [[nodiscard]] __host__ __device__ graph_phase due(const state& s) const {
-    if (const graph_phase first = due_first(s); first != graph_phase::nothing) return first;
+    const graph_phase first = due_first(s);
+    // Without stamps, nothing is to be initialized. The host launches the phase after `check`
+    // without a read of the state; only a grid over vertices checks whether it is due.
+    const bool begins_at_once = first == graph_phase::initialize && !operators::edges_repeat &&
+                                !operators::is_over_edges_at(0);
+    if (first != graph_phase::nothing && !begins_at_once) return first;
     if (s.own.is_open) return graph_phase::vertices;
     if (s.own.due >= step::count) return graph_phase::done;
     if (!operators::is_over_edges_at(s.own.due)) return graph_phase::vertices;
@@ -179,7 +187,7 @@ struct operator_rounds {
     const frontier_size made = s.made();
     const graph_round<step> after{
         last, {made.vertices(), made.edges()}, {s.vertices, s.edges}, s.round};
-    s.own.due = algorithm.next(s.own.user, after).index();
+    s.own.due = static_cast<std::uint16_t>(algorithm.next(s.own.user, after).index());
   }
 
   /// Returns what the operator that is due visits.
@@ -205,7 +213,7 @@ struct operator_rounds {
   static constexpr bool has_lists = operators::has_frontier;
 
   __host__ __device__ void take(memory_layout& memory, std::size_t n) {
-    if constexpr (operators::edges_append) stamps = memory.take<unsigned>(n);
+    if constexpr (operators::edges_repeat) stamps = memory.take<unsigned>(n);
   }
   void complete(report_type& report, const state& s) const { report.state = s.own.user; }
 };

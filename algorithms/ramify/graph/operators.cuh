@@ -44,6 +44,10 @@
 ///            of an edge it is the target. A vertex is in a frontier once, even if the operator
 ///            returns true for several edges to it. The order of a frontier differs between runs.
 ///            An operator that returns void leaves the frontier as it is.
+/// Distinct   follow() above returns true for at most one edge to a vertex, because one
+///            atomicExch() returns 0. If its tag also derives from distinct_targets, the loop omits
+///            its own check for repeated vertices, two accesses to memory for each vertex of a
+///            frontier: `struct follow : frontier_edges, distinct_targets {};`
 /// State      One object for the whole loop. Threads that change it at the same time use atomic
 ///            functions. It begins as a default-constructed object.
 /// next()     One thread calls it when an operator is complete, on the device. It returns the tag
@@ -79,6 +83,10 @@ struct graph_edge {
 struct frontier_edges {};
 /// The base of the tag of an operator over all edges of the graph.
 struct all_edges {};
+/// A second base of the tag of an operator over edges that returns true for at most one edge to
+/// each vertex. If it returns true for several, the frontier contains the vertex several times, and
+/// may exceed its memory: the behavior is undefined.
+struct distinct_targets {};
 /// The base of the tag of an operator over the vertices of the frontier.
 struct frontier_vertices {};
 /// The base of the tag of an operator over all vertices of the graph.
@@ -177,6 +185,7 @@ inline constexpr bool returns = requires(const Algorithm& a, typename Algorithm:
 template <class Algorithm, class Step>
 struct operator_list {
   static constexpr bool are_tags = false;
+  static constexpr bool are_distinct = false;
   static constexpr bool are_callable = false;
 };
 template <class Algorithm, class... Tags>
@@ -189,9 +198,17 @@ struct operator_list<Algorithm, graph_step<Tags...>> {
        ...);
   static constexpr bool are_callable =
       ((returns<void, Algorithm, Tags> || returns<bool, Algorithm, Tags>)&&...);
+  static constexpr bool are_distinct =
+      ((!is_over<Tags, distinct_targets> ||
+        (is_over_edges<Tags> && !returns<void, Algorithm, Tags>)) &&
+       ...);
   /// Whether an operator over edges, or over vertices, makes a frontier.
   static constexpr bool edges_append =
       ((is_over_edges<Tags> && returns<bool, Algorithm, Tags>) || ...);
+  /// Whether an operator over edges may return true for several edges to a vertex.
+  static constexpr bool edges_repeat = ((is_over_edges<Tags> && returns<bool, Algorithm, Tags> &&
+                                         !is_over<Tags, distinct_targets>) ||
+                                        ...);
   static constexpr bool vertices_append =
       ((!is_over_edges<Tags> && returns<bool, Algorithm, Tags>) || ...);
   static constexpr bool has_frontier =
@@ -206,6 +223,9 @@ struct operator_list<Algorithm, graph_step<Tags...>> {
   }
   [[nodiscard]] static __host__ __device__ bool appends_at(unsigned index) {
     return is_one_of<returns<bool, Algorithm, Tags>...>(index);
+  }
+  [[nodiscard]] static __host__ __device__ bool is_distinct_at(unsigned index) {
+    return is_one_of<is_over<Tags, distinct_targets>...>(index);
   }
 
   /// Calls the operator with this index, over edges or over vertices as Item says. Returns whether
@@ -275,12 +295,13 @@ struct argument_types {
   static constexpr bool has_plain_state = is_plain<state> && sizeof(state) <= max_algorithm_bytes;
   static constexpr bool has_tags = !has_parts || operators::are_tags;
   static constexpr bool has_operators = !has_parts || !has_tags || operators::are_callable;
+  static constexpr bool are_distinct = !has_parts || !has_tags || operators::are_distinct;
   static constexpr bool has_next =
       !has_parts || requires(const Algorithm& a, state& s, const graph_round<step>& after) {
     { a.next(s, after) } -> std::same_as<step>;
   };
   static constexpr bool are_valid =
-      fits && has_parts && has_plain_state && has_tags && has_operators && has_next;
+      fits && has_parts && has_plain_state && has_tags && are_distinct && has_operators && has_next;
 };
 
 /// Reports each requirement that an algorithm does not meet by a sentence of the compiler.
@@ -299,6 +320,9 @@ struct checked_types : argument_types<Algorithm> {
   static_assert(types::has_tags,
                 "graph_rounds: step must be a graph_step of tags, each of which derives from one "
                 "of frontier_edges, all_edges, frontier_vertices and all_vertices");
+  static_assert(types::are_distinct,
+                "graph_rounds: distinct_targets is for tags of operators over edges that return "
+                "bool");
   static_assert(types::has_operators,
                 "graph_rounds: each operator needs bool or void operator()(tag, state&, graph_edge "
                 "or std::int32_t) const");

@@ -52,17 +52,19 @@ struct graph_size {
   std::uint64_t edges;
 };
 
-/// The state of a chain. `Own` is the algorithm's part.
+/// The state of a chain. `Own` is the algorithm's part. Each grid of a round reads the state before
+/// anything else, so what all of them need is in the first 32 bytes, a sector of the cache: also
+/// the first 8 bytes of `own`.
 template <class Own>
 struct round_state {
   graph_phase last = graph_phase::nothing;  ///< of the last complete phase
   unsigned round = 0;                       ///< rounds that are complete
+  frontier_size sizes[2]{};                 ///< of the frontiers: round r visits list r % 2
+  Own own{};
   unsigned vertices = 0;
   edge_count edges = 0;
-  graph_faults faults;
-  frontier_size sizes[2]{};    ///< of the frontiers: round r visits list r % 2
   frontier_size aggregated{};  ///< of the list of child_grids
-  Own own{};
+  graph_faults faults;
 
   /// Returns the size of the frontier of the next round.
   [[nodiscard]] __host__ __device__ frontier_size frontier() const { return sizes[round % 2]; }

@@ -77,6 +77,19 @@ class candidate_list {
     }
     best_[0] = select(precedes, better, best_[0]);
   }
+  /// Calls use(candidate) for the k candidates in order, until it returns false. Then the list is
+  /// used up.
+  template <class Use>
+  __device__ void take_each(const Use& use) {
+    // An index must be a compile-time constant, so the list moves, and use() gets its first element.
+    RAMIFY_NO_UNROLL
+    for (unsigned i = 0; i < capacity; ++i) {
+      const neighbor<Real> next = best_[0];
+      RAMIFY_UNROLL
+      for (unsigned j = 1; j < capacity; ++j) best_[j - 1] = best_[j];
+      if (i + row_.k >= capacity && !use(next)) return;
+    }
+  }
   /// Writes the row.
   __device__ void finish() const {
     RAMIFY_UNROLL
@@ -143,6 +156,13 @@ class candidate_heap {
       const neighbor<Real> last = row_.get(count);
       row_.set(count, row_.get(0));
       if (count > 0) sift_down(last, count);
+    }
+  }
+  /// As candidate_list::take_each().
+  template <class Use>
+  __device__ void take_each(const Use& use) {
+    finish();
+    for (unsigned i = 0; i < row_.k && use(row_.get(i)); ++i) {
     }
   }
 

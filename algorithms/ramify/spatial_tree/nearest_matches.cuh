@@ -5,6 +5,7 @@
 /// The kernel of query() with nearest_to(): finds the k nearest of the points that a filter
 /// accepts, as nearest.cuh does for all points, and calls the callback for them.
 
+#include <cstddef>
 #include <cstdint>
 #include <ramify/spatial_tree/candidates.cuh>
 #include <ramify/spatial_tree/matches.cuh>
@@ -26,7 +27,8 @@ struct accepts_filtered {
   }
 };
 
-/// The filter and the callback of a search for neighbors, and its rows of candidates.
+/// The filter and the callback of a search for neighbors, and its rows of candidates, unless these
+/// are in registers.
 template <class Real, class Filter, class Callback>
 struct neighbor_calls {
   Filter filter;
@@ -46,7 +48,7 @@ __global__ void visit_nearest(spatial_tree_view<Real, dim> tree, nearest_queries
   if (!batch.has_block(blockIdx.x)) return;
   const auto own = batch.of_block(blockIdx.x);
   if (!own.exists) return;
-  // 1. Find the neighbors, and write them to the row of the query.
+  // 1. Find the neighbors.
   constexpr unsigned max_k = Candidates::max_k;
   const auto mine = batch.template query_of<(max_k > 0)>(tree, of_call.metric, own.index);
   const auto query = static_cast<std::uint32_t>(own.index);
@@ -55,24 +57,28 @@ __global__ void visit_nearest(spatial_tree_view<Real, dim> tree, nearest_queries
   if constexpr (max_k > 0) {
     limit = bound_of_window<max_k>(tree, mine.metric, mine.query, mine.position, accepts, batch.k);
   }
-  const neighbor_row<Real> row{of_matches.ids + mine.row, of_matches.distances2 + mine.row,
-                               batch.k};
+  neighbor_row<Real> row{nullptr, nullptr, batch.k};
+  if constexpr (max_k == 0) {
+    row.ids = of_matches.ids + mine.row;
+    row.distances2 = of_matches.distances2 + mine.row;
+  }
   Candidates candidates(row);
   find_nearest(tree, mine.metric, mine.query, accepts, limit, candidates);
-  candidates.finish();
-  if constexpr (!std::is_same_v<Metric, plain_metric>) {
-    mine.metric.convert(row.distances2, batch.k, true);
-  }
-  // 2. Pass them to the callback.
+  // 2. Pass them to the callback, in the caller's unit.
+  Real unit = 1;
+  if constexpr (!std::is_same_v<Metric, plain_metric>) unit = mine.metric.unit();
   match_calls<Real, Callback> calls(of_matches.callback, query);
   calls.begin();
-  for (unsigned i = 0; i < batch.k && !calls.ends(); ++i) {
-    const neighbor<Real> next = row.get(i);
-    if (next.id == no_neighbor) break;
-    calls.found(next.id, next.distance2);
-  }
+  candidates.take_each([&](const neighbor<Real>& next) {
+    if (next.id == no_neighbor) return false;
+    calls.found(next.id, next.distance2 * unit * unit);
+    return !calls.ends();
+  });
   calls.end();
 }
+
+/// The greatest k for which no metric needs rows of candidates in memory.
+inline constexpr std::size_t max_k_without_rows = 8;
 
 /// The search of a query_run for neighbors.
 template <class Real, int dim, class Filter, class Callback>
@@ -106,7 +112,7 @@ struct neighbor_search {
 #endif
       if (k > 8 && k <= 32) return kernel<Metric, candidate_list<Real, 32>>;
     }
-    if (k <= 8) return kernel<Metric, candidate_list<Real, 8>>;
+    if (k <= max_k_without_rows) return kernel<Metric, candidate_list<Real, 8>>;
     return kernel<Metric, candidate_heap<Real>>;
   }
 };

@@ -39,8 +39,8 @@
 ///            pairs. Regions have no periods.
 /// Stream     query_async() returns without waiting, and a graph can capture it, as radius_count()
 ///            (queries.cuh: Queries, Tree, Stream, Memory, Graphs, Async, Errors). With
-///            query_scratch_bytes() bytes of environment::memory. nearest_to() needs more scratch
-///            memory than nearest(): a row of k indices and distances for each query.
+///            query_scratch_bytes() bytes of environment::memory. nearest_to() with k > 8 needs
+///            more scratch memory than nearest(): a row of k indices and distances for each query.
 /// Errors     get() throws std::invalid_argument for a query with a NaN, or an infinity other than
 ///            that of a box; then the callback is not called.
 /// Complexity O(log n + matches) per query for evenly distributed points and regions that are not
@@ -107,7 +107,9 @@ template <class Predicates>
 [[nodiscard]] query_sizes sizes_of(const Predicates& predicates,
                                    const spatial_query_options& options) {
   query_sizes sizes = query_sizes::of_call(predicates.n.upper_bound, options);
-  if constexpr (requires { predicates.k; }) sizes.row = predicates.k;
+  if constexpr (requires { predicates.k; }) {
+    if (predicates.k > max_k_without_rows) sizes.row = predicates.k;
+  }
   sizes.has_anchors = requires { &Predicates::region; };
   return sizes;
 }
@@ -129,90 +131,115 @@ __global__ void decide_own_metric(metric_choice<Real, dim> of_call,
   *decision = of_call.among(tree, [](const auto& choice) { return choice.of_points(); });
 }
 
-/// A search for the pairs of points of a tree, of which there are some.
-template <class Real, int dim, class Callback>
-class pairs_run final : public memory_run<run_report, pairs_memory> {
- public:
-  pairs_run(const query_setup<Real, dim>& setup, Real radius, const Callback& callback)
-      : memory_run<run_report, pairs_memory>(setup),
-        call_(this->choices, setup, metric_choice(setup.tree, setup.options.period, radius),
-              this->parts.decision) {
-    if (setup.tree.built != nullptr) {
-      call_.run_each(decide_own_metric<Real, dim>, std::size_t{1},
-                     metric_choice(setup.tree, setup.options.period, radius), setup.tree,
-                     this->parts.decision);
-    }
-    call_.with_metric([&]<class Metric>(const query_metric<Real, Metric>& metric) {
-      call_.run_pass_in(metric, match_pass<pair_visitor, Real, dim, Metric, Callback>{
-                                    setup.tree, metric, callback});
+/// The search of a run over balls of one radius, or for pairs: see match_pass.
+template <template <class, int, class, class> class Visitor, class Real, int dim, class Callback>
+struct match_search {
+  Callback callback;
+
+  void operator()(query_call<Real, dim>& call) const {
+    call.with_metric([&]<class Metric>(const query_metric<Real, Metric>& metric) {
+      call.run_pass_in(
+          metric, match_pass<Visitor, Real, dim, Metric, Callback>{call.tree(), metric, callback});
     });
+  }
+};
+
+/// Returns the search of a query in balls.
+template <class Real, int dim, class Callback>
+[[nodiscard]] auto search_of(const in_balls<Real, dim>&, const spatial_tree_view<Real, dim>&,
+                             const Callback& callback) {
+  return match_search<match_visitor, Real, dim, Callback>{callback};
+}
+/// Returns the search of a query for pairs.
+template <class Real, int dim, class Callback>
+[[nodiscard]] auto search_of(const pairs_within&, const spatial_tree_view<Real, dim>&,
+                             const Callback& callback) {
+  return match_search<pair_visitor, Real, dim, Callback>{callback};
+}
+/// Returns the search of a query for neighbors.
+template <class Real, int dim, class Filter, class Callback>
+[[nodiscard]] auto search_of(const nearest_to<Real, dim, Filter>& neighbors,
+                             const spatial_tree_view<Real, dim>&, const Callback& callback) {
+  return neighbor_search<Real, dim, Filter, Callback>{static_cast<unsigned>(neighbors.k),
+                                                      neighbors.filter, callback};
+}
+/// Returns the search of a query in regions.
+template <class Real, int dim, class Predicates, class Callback>
+[[nodiscard]] auto search_of(const Predicates& predicates, const spatial_tree_view<Real, dim>&,
+                             const Callback& callback) {
+  return region_search<Real, dim, Predicates, Callback>{predicates, callback};
+}
+
+/// A search for the pairs of points of a tree, of which there are some. `End`: see query_run.
+template <class Result, class Real, int dim, class Callback, class End>
+class pairs_run final : public memory_run<Result, pairs_memory> {
+ public:
+  pairs_run(const query_setup<Real, dim>& setup, const pairs_within& pairs,
+            const Callback& callback, const End& end)
+      : memory_run<Result, pairs_memory>(setup),
+        call_(this->choices, setup,
+              metric_choice(setup.tree, setup.options.period, static_cast<Real>(pairs.radius)),
+              this->parts.decision),
+        end_(end) {
+    if (setup.tree.built != nullptr) {
+      call_.run_each(
+          decide_own_metric<Real, dim>, std::size_t{1},
+          metric_choice(setup.tree, setup.options.period, static_cast<Real>(pairs.radius)),
+          setup.tree, this->parts.decision);
+    }
+    search_of(pairs, setup.tree, callback)(call_);
     this->complete_in_stream();
   }
 
  private:
-  run_report finish() override {
+  Result finish() override {
     call_.require_memory();
     if (call_.tree().built != nullptr) {
       call_.check_tree(
           read_back(this->parts.decision, call_.stream(), "reading the decision about the metric"));
     }
-    return call_.finish(this->memory.scratch.size());
+    return call_.template finish_with<Result>(end_, this->memory.scratch.size());
   }
 
   query_call<Real, dim> call_;
+  End end_;
 };
 
 /// Starts a query for pairs.
-template <class Real, int dim, class Callback>
-async_run<run_report> start_search(const query_setup<Real, dim>& setup, const pairs_within& pairs,
-                                   const Callback& callback) {
-  const auto radius = static_cast<Real>(pairs.radius);
-  setup.check_radius(radius);
-  if (setup.n == 0) return run_without_work(setup, run_report{}, without_queries);
-  return std::make_unique<pairs_run<Real, dim, Callback>>(setup, radius, callback);
+template <class Result, class Real, int dim, class Callback, class End>
+async_run<Result> start_search(const query_setup<Real, dim>& setup, const pairs_within& pairs,
+                               const Callback& callback, const End& end) {
+  setup.check_radius(static_cast<Real>(pairs.radius));
+  if constexpr (std::is_same_v<Result, run_report>) {  // lists have at least one query
+    if (setup.n == 0) return run_without_work(setup, Result{}, without_queries);
+  }
+  return std::make_unique<pairs_run<Result, Real, dim, Callback, End>>(setup, pairs, callback, end);
 }
 
-/// Starts a query for neighbors.
-template <class Real, int dim, class Filter, class Callback>
-async_run<run_report> start_search(const query_setup<Real, dim>& setup,
-                                   const nearest_to<Real, dim, Filter>& neighbors,
-                                   const Callback& callback) {
-  setup.check_row("k", neighbors.k);
-  setup.check_array(neighbors.queries, "queries");
-  if (setup.n == 0) return run_without_work(setup, run_report{}, without_queries);
-  return start_query_in<run_report>(
-      setup, sizes_of(neighbors, setup.options), neighbors.queries,
-      metric_choice(setup.tree, setup.options.period),
-      neighbor_search<Real, dim, Filter, Callback>{static_cast<unsigned>(neighbors.k),
-                                                   neighbors.filter, callback});
-}
-
-/// Starts a query in balls of one radius.
-template <class Real, int dim, class Callback>
-async_run<run_report> start_search(const query_setup<Real, dim>& setup,
-                                   const in_balls<Real, dim>& balls, const Callback& callback) {
-  setup.check_radius(balls.radius);
-  return start_query<run_report>(
-      setup, balls.centers, metric_choice(setup.tree, setup.options.period, balls.radius),
-      [callback, tree = setup.tree](auto& call) {
-        call.with_metric([&]<class Metric>(const query_metric<Real, Metric>& metric) {
-          call.run_pass_in(metric, match_pass<match_visitor, Real, dim, Metric, Callback>{
-                                       tree, metric, callback});
-        });
-      });
-}
-
-/// Starts a query in regions.
-template <class Real, int dim, class Predicates, class Callback>
-async_run<run_report> start_search(const query_setup<Real, dim>& setup,
-                                   const Predicates& predicates, const Callback& callback) {
-  predicates.check(setup);
-  setup.refuse_periods("regions have no periods");
-  if (setup.n == 0) return run_without_work(setup, run_report{}, without_queries);
-  return start_query_in<run_report>(
-      setup, sizes_of(predicates, setup.options), static_cast<point<Real, dim>*>(nullptr),
-      metric_choice(setup.tree, setup.options.period),
-      region_search<Real, dim, Predicates, Callback>{predicates, callback});
+/// Starts a query for what `predicates` select. `End`: see query_run.
+template <class Result, class Real, int dim, class Predicates, class Callback, class End>
+async_run<Result> start_search(const query_setup<Real, dim>& setup, const Predicates& predicates,
+                               const Callback& callback, const End& end) {
+  const point<Real, dim>* queries = nullptr;
+  metric_choice choice(setup.tree, setup.options.period);
+  if constexpr (requires { &Predicates::region; }) {
+    predicates.check(setup);
+    setup.refuse_periods("regions have no periods");
+  } else if constexpr (requires { predicates.k; }) {
+    queries = predicates.queries;
+    setup.check_row("k", predicates.k);
+    setup.check_array(queries, "queries");
+  } else {
+    queries = predicates.centers;
+    setup.check_radius(predicates.radius);
+    setup.check_array(queries, "queries");
+    choice = metric_choice(setup.tree, setup.options.period, predicates.radius);
+  }
+  if constexpr (std::is_same_v<Result, run_report>) {  // lists have at least one query
+    if (setup.n == 0) return run_without_work(setup, Result{}, without_queries);
+  }
+  return start_query_in<Result>(setup, sizes_of(predicates, setup.options), queries, choice,
+                                search_of(predicates, setup.tree, callback), end);
 }
 
 }  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD
@@ -248,7 +275,7 @@ detail::spatial_tree::run_of_query<Real, dim, Predicates, Callback> query_async(
   using setup_type = internal::query_setup<Real, dim>;
   if constexpr (internal::checked_query<Real, dim, Predicates, Callback>::are_valid) {
     const setup_type setup("query", tree, internal::count_of(predicates, tree), options, env);
-    return internal::start_search(setup, predicates, callback);
+    return internal::start_search<run_report>(setup, predicates, callback, internal::no_end{});
   } else {
     return {};
   }

@@ -193,6 +193,19 @@ class query_call {
   /// std::logic_error
   void require_memory() const { require_context(context_, choices_->algorithm); }
 
+  /// Calls end(*this, result), waits, and returns the result with the report of the call.
+  /// \throws std::logic_error after a cudaDeviceReset(); cuda_error
+  template <class Result, class End>
+  [[nodiscard]] Result finish_with(const End& end, std::size_t scratch_bytes) {
+    Result result{};
+    end(*this, result);
+    if constexpr (requires { result.report; }) {
+      result.report = finish(scratch_bytes);
+    } else {
+      static_cast<run_report&>(result) = finish(scratch_bytes);
+    }
+    return result;
+  }
   /// Waits for the stream and returns the report. \throws std::logic_error after a
   /// cudaDeviceReset(); cuda_error
   [[nodiscard]] const run_report& finish(std::size_t scratch_bytes) {

@@ -44,14 +44,13 @@ struct list_matches {
   }
 };
 
-/// Lists the points that each query finds, in two calls of query(): with count_matches, and with
-/// list_matches after the lists were allocated from the stream-ordered pool. The list of a query
+/// Lists the points that each query finds, in two passes: with count_matches, and with list_matches
+/// after the lists were allocated from the stream-ordered pool. The list of a query
 /// has the order of the calls of a callback (query.cuh). For pairs_within() there is a list for
 /// each point, in the caller's order. Waits for the stream several times.
 /// \param predicates  see predicates.cuh; their n must be a number of the host
 /// \param env         its memory: query_scratch_bytes()
-/// \return lists; their memory is freed in the stream, which must outlive them. The report is that
-///         of the second call, or of the first one if no query finds a point.
+/// \return lists; their memory is freed in the stream, which must outlive them
 /// \throws std::invalid_argument, unavailable, cuda_error, as query(); std::length_error if
 ///         options.max_listed_ids is exceeded; unavailable while the stream is being captured
 template <class Real, int dim, class Predicates>
@@ -60,22 +59,30 @@ device_neighbor_lists query_list(const spatial_tree_view<Real, dim>& tree,
                                  const environment& env = {}) {
   namespace internal = detail::spatial_tree;
   const detail::element_count of_queries = internal::count_of(predicates, tree);
-  const internal::query_setup setup("query_list", tree, of_queries, options, env);
+  const internal::query_setup setup("query_list", tree, of_queries, options, detail::waiting(env));
   setup.require_complete_tree();
   setup.require_number();
   if (setup.captured) {
     throw unavailable("query_list: a graph cannot capture lists, whose memory the call allocates");
   }
-  // 1. Count the points of each list.
   const device_buffer<std::uint32_t> lengths(setup.n + 1, setup.stream);
-  device_neighbor_lists lists;
-  lists.report = query(tree, predicates, count_matches{lengths.data()}, options, env);
-  // 2. Allocate the lists, and write them.
-  internal::allocate_lists(lengths.data(), setup.n, options, setup.stream, lists);
-  if (lists.ids.size() == 0) return lists;
-  lists.report =
-      query(tree, predicates, list_matches{lists.offsets.data(), lists.ids.data()}, options, env);
-  return lists;
+  const auto write_lists = [&](auto& call, device_neighbor_lists& lists) {
+    // 2. Allocate the lists, and write them.
+    internal::allocate_lists(lengths.data(), setup.n, options, setup.stream, lists);
+    if (lists.ids.size() == 0) return;
+    internal::search_of(predicates, tree,
+                        list_matches{lists.offsets.data(), lists.ids.data()})(call);
+  };
+  // 1. Count the points of each list.
+  const count_matches count{lengths.data()};
+  if (setup.n > 0) {
+    return internal::start_search<device_neighbor_lists>(setup, predicates, count, write_lists)
+        .get();
+  }
+  device_neighbor_lists none;
+  none.report = query(tree, predicates, count, options, env);
+  internal::allocate_lists(lengths.data(), 0, options, setup.stream, none);
+  return none;
 }
 /// Overload with the default options.
 template <class Real, int dim, class Predicates>

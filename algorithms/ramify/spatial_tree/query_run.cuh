@@ -73,15 +73,7 @@ class query_run final : public memory_run<Result, query_memory<Real, dim>> {
     } else if (call_.is_decided_on_device()) {
       static_cast<void>(call_.read_counts());  // checks the queries
     }
-    Result result{};
-    end_(call_, result);
-    const run_report& report = call_.finish(this->memory.scratch.size());
-    if constexpr (requires { result.report; }) {
-      result.report = report;
-    } else {
-      static_cast<run_report&>(result) = report;
-    }
-    return result;
+    return call_.template finish_with<Result>(end_, this->memory.scratch.size());
   }
 
   query_call<Real, dim> call_;

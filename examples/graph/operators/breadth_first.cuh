@@ -18,7 +18,7 @@ struct breadth_first {
     int level = 0;
   };
   struct begin : ramify::all_vertices {};
-  struct follow : ramify::frontier_edges {};
+  struct follow : ramify::frontier_edges, ramify::distinct_targets {};
   using step = ramify::graph_step<begin, follow>;
 
   int source;
@@ -31,11 +31,12 @@ struct breadth_first {
     return v == source;
   }
   __device__ bool operator()(follow, state& s, ramify::graph_edge e) const {
+    const int level = s.level + 1;  // read before the atomic operation: the loads overlap
     unsigned& word = closed[e.target / 32];
     const unsigned bit = 1u << e.target % 32;
     // Most targets are closed already, and a read costs less than an atomic operation.
     if ((ramify::load_relaxed(word) & bit) != 0 || (atomicOr(&word, bit) & bit) != 0) return false;
-    levels[e.target] = s.level + 1;
+    levels[e.target] = level;
     return true;
   }
   __device__ step next(state& s, const ramify::graph_round<step>& after) const {

@@ -23,7 +23,7 @@ struct k_core {
   };
   struct begin : ramify::all_vertices {};
   struct find : ramify::all_vertices {};
-  struct peel : ramify::frontier_edges {};
+  struct peel : ramify::frontier_edges, ramify::distinct_targets {};
   using step = ramify::graph_step<begin, find, peel>;
 
   const std::int64_t* offsets;  // of the graph
