@@ -81,7 +81,7 @@ class candidate_list {
   /// used up.
   template <class Use>
   __device__ void take_each(const Use& use) {
-    // An index must be a compile-time constant, so the list moves, and use() gets its first element.
+    // An index must be a compile-time constant, so the list moves, and use() gets its first one.
     RAMIFY_NO_UNROLL
     for (unsigned i = 0; i < capacity; ++i) {
       const neighbor<Real> next = best_[0];
