@@ -111,7 +111,7 @@ struct many_searches : operator_rounds<shared_searches> {
     }
   }
   void complete(report_type& report, const state& s) const {
-    report.levels = static_cast<std::uint64_t>(s.own.user.level - 1);
+    report.levels = static_cast<std::uint64_t>(s.user.level - 1);
   }
 };
 

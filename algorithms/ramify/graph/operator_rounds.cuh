@@ -34,13 +34,18 @@ struct operator_state {
   unsigned frontiers = 0;  ///< frontiers that operators made; number f is in list f % 2
   std::uint16_t due = 0;   ///< index of the operator that is due
   bool is_open = false;    ///< an operator's child grids may run: next() was not called yet
-  typename Algorithm::state user{};
 };
 
 /// The state of the chain, with the frontier of the operator that is due.
 template <class Algorithm>
 struct operator_round_state : round_state<operator_state<Algorithm>> {
   using operators = typename argument_types<Algorithm>::operators;
+  using base = round_state<operator_state<Algorithm>>;
+
+  /// Fills the line of the cache that has the sizes of the frontiers. Atomic additions to the sizes
+  /// remove the line from caches, and operators read `user` for each edge.
+  unsigned char gap[128 - sizeof(base) % 128]{};
+  typename Algorithm::state user{};  ///< of the caller
 
   /// Returns the frontier that operators have made.
   [[nodiscard]] __host__ __device__ frontier_size made() const {
@@ -87,7 +92,7 @@ struct operate_on_vertices {
   template <class Program>
   __device__ explicit operate_on_vertices(const Program& program)
       : algorithm(program.search.algorithm),
-        state(&program.state->own.user),
+        state(&program.state->user),
         due(program.state->own.due),
         from(program.search.frontier(program)),
         next(program.writer_of(from.round + 1)) {}
@@ -187,7 +192,7 @@ struct operator_rounds {
     const frontier_size made = s.made();
     const graph_round<step> after{
         last, {made.vertices(), made.edges()}, {s.vertices, s.edges}, s.round};
-    s.own.due = static_cast<std::uint16_t>(algorithm.next(s.own.user, after).index());
+    s.own.due = static_cast<std::uint16_t>(algorithm.next(s.user, after).index());
   }
 
   /// Returns what the operator that is due visits.
@@ -203,8 +208,12 @@ struct operator_rounds {
   template <class Program>
   [[nodiscard]] __device__ operate_on_edge<Algorithm> visitor(const Program& program,
                                                               const edge_frontier& from) const {
-    return {algorithm, &program.state->own.user,          program.state->own.due,
-            stamps,    program.writer_of(from.round + 1), from};
+    return {algorithm,
+            &program.state->user,
+            program.state->own.due,
+            stamps,
+            program.writer_of(from.round + 1),
+            from};
   }
 
   // ---- on the host ----
@@ -215,7 +224,7 @@ struct operator_rounds {
   __host__ __device__ void take(memory_layout& memory, std::size_t n) {
     if constexpr (operators::edges_repeat) stamps = memory.take<unsigned>(n);
   }
-  void complete(report_type& report, const state& s) const { report.state = s.own.user; }
+  void complete(report_type& report, const state& s) const { report.state = s.user; }
 };
 
 }  // namespace ramify::detail::graph::inline RAMIFY_BUILD
