@@ -22,6 +22,7 @@
 #include "common/cli.hpp"
 #include "common/colors.hpp"
 #include "common/file_options.hpp"
+#include "common/labeled_image.hpp"
 #include "common/png_image.hpp"
 #include "common/progress_bar.hpp"
 #include "common/report_json.hpp"
@@ -46,7 +47,7 @@ struct options {
   std::vector<double> center, julia;
   std::string image, rectangles, trace, report = "text";
   palette colors = palette::fire;
-  bool compare = false, quiet = false;
+  bool compare = false, labels = false, quiet = false;
   common::file_options files;
 };
 
@@ -105,6 +106,8 @@ void declare(CLI::App& app, options& o) {
   };
   auto* image = o.files.add_output(app, "--image", o.image, "PNG file for the set")->check(is_png);
   add_choice(app, "--palette", parse_palette, o.colors, "fire, ocean or gray")->needs(image);
+  app.add_flag("--labels", o.labels, "Draw a title and the scale of the colors beside the set")
+      ->needs(image);
   o.files
       .add_output(app, "--image-of-rectangles", o.rectangles,
                   "PNG file for the division: lines white, filled pixels blue, others orange")
@@ -115,17 +118,17 @@ void declare(CLI::App& app, options& o) {
   o.files.add_report(app, o.report);
 }
 
-/// Returns the colors of dwells outside of the set: a gradient in which all colors have equally
-/// many pixels. The last color stands for all larger dwells, too.
-std::vector<common::rgb> colors_of_dwells(const std::vector<std::uint32_t>& dwells,
-                                          const options& o) {
-  // The gradients of fire, ocean and gray.
-  constexpr std::array<std::array<common::rgb, 5>, 3> gradients{
-      {{{{10, 2, 30}, {120, 20, 60}, {220, 70, 20}, {255, 190, 60}, {255, 255, 230}}},
-       {{{2, 6, 40}, {10, 60, 120}, {20, 140, 170}, {130, 220, 200}, {250, 255, 245}}},
-       {{{20, 20, 20}, {80, 80, 80}, {140, 140, 140}, {200, 200, 200}, {255, 255, 255}}}}};
-  const auto& gradient = gradients[static_cast<std::size_t>(o.colors)];
-  const std::uint32_t most = o.mandelbrot.max_iterations;
+using gradient = std::array<common::rgb, 5>;
+
+/// The gradients of fire, ocean and gray.
+constexpr std::array<gradient, 3> gradients{
+    {{{{10, 2, 30}, {120, 20, 60}, {220, 70, 20}, {255, 190, 60}, {255, 255, 230}}},
+     {{{2, 6, 40}, {10, 60, 120}, {20, 140, 170}, {130, 220, 200}, {250, 255, 245}}},
+     {{{20, 20, 20}, {80, 80, 80}, {140, 140, 140}, {200, 200, 200}, {255, 255, 255}}}}};
+
+/// Returns the place of each dwell in the gradient, from 0 to 1: all colors have equally many
+/// pixels. The last place is that of all larger dwells, too.
+std::vector<double> shares_of_dwells(const std::vector<std::uint32_t>& dwells, std::uint32_t most) {
   std::vector<std::uint64_t> count(std::min(most, 1u << 20));
   std::uint64_t outside = 0;
   for (const std::uint32_t dwell : dwells) {
@@ -133,25 +136,33 @@ std::vector<common::rgb> colors_of_dwells(const std::vector<std::uint32_t>& dwel
     ++count[std::min<std::size_t>(dwell, count.size() - 1)];
     ++outside;
   }
-  std::vector<common::rgb> colors;
+  std::vector<double> shares;
   std::uint64_t below = 0;
   for (const std::uint64_t here : count) {
     const double middle = static_cast<double>(below) + static_cast<double>(here) / 2;
-    colors.push_back(
-        common::color_along(gradient, outside == 0 ? 0 : middle / static_cast<double>(outside)));
+    shares.push_back(outside == 0 ? 0 : middle / static_cast<double>(outside));
     below += here;
   }
-  return colors;
+  return shares;
 }
 
 common::rgb_image draw_set(const std::vector<std::uint32_t>& dwells, const options& o) {
-  const auto colors = colors_of_dwells(dwells, o);
+  const gradient& colors = gradients[static_cast<std::size_t>(o.colors)];
+  const auto shares = shares_of_dwells(dwells, o.mandelbrot.max_iterations);
   common::rgb_image picture{o.view.width, o.view.height, std::vector<common::rgb>(dwells.size())};
   std::ranges::transform(dwells, picture.pixels.begin(), [&](std::uint32_t dwell) {
     if (dwell == o.mandelbrot.max_iterations) return common::rgb{0, 0, 0};
-    return colors[std::min<std::size_t>(dwell, colors.size() - 1)];
+    return common::color_along(colors, shares[std::min<std::size_t>(dwell, shares.size() - 1)]);
   });
-  return picture;
+  if (!o.labels) return picture;
+  const common::color_scale scale{
+      [&](double share) { return common::color_along(colors, share); },
+      [&](double share) {
+        const auto dwell = std::ranges::lower_bound(shares, share) - shares.begin();
+        return static_cast<double>(std::min<std::size_t>(std::size_t(dwell), shares.size() - 1));
+      }};
+  return common::labeled_image(picture, "iterations until the escape", scale,
+                               std::max(1u, std::max(o.view.width, o.view.height) / 512));
 }
 
 /// Colors each pixel by its origin.
@@ -244,6 +255,10 @@ void check(options& o) {
         "--compare and --image-of-rectangles are for the method mariani_silver");
   }
   constexpr std::size_t most = std::numeric_limits<std::uint32_t>::max() / sizeof(common::rgb);
+  constexpr unsigned most_labeled = 16'384;  // pixels of a side
+  if (o.labels && std::max(o.view.width, o.view.height) > most_labeled) {
+    throw std::invalid_argument("--labels is for images of at most 16384 pixels a side");
+  }
   if ((!o.image.empty() || !o.rectangles.empty()) && o.view.pixels() > most) {
     throw std::invalid_argument("the image has " + std::to_string(o.view.pixels()) +
                                 " pixels, and a PNG file at most " + std::to_string(most));

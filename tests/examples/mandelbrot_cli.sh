@@ -42,6 +42,13 @@ for palette in fire:dc4614 ocean:148caa gray:8c8c8c; do
   expect 0 - $one --center 2,-1.5 --palette ${palette%:*}
   [ "$(pixels p.png)" = "00${palette#*:}" ] || fail "wrong color of $palette: $(pixels p.png)"
 done
+# The labels are beside the set, which stays as it is.
+size_of() { od -An -tu1 -j16 -N8 "$1" | awk '{ print $3 * 256 + $4, $7 * 256 + $8 }'; }
+expect 0 - --width 60 --height 40 --backend cpu --quiet --image p.png
+[ "$(size_of p.png)" = '60 40' ] || fail "wrong size: $(size_of p.png)"
+expect 0 - --width 60 --height 40 --backend cpu --quiet --labels --image p.png
+read -r width height < <(size_of p.png)
+[ "$width" -gt 60 ] && [ "$height" -gt 40 ] || fail "no labels: $width x $height"
 # Four pixels are lines only.
 expect 0 - --width 2 --height 2 --backend cpu --image-of-rectangles p.png
 grep -q '^iterated pixels: 4$' out || fail "not all pixels are iterated"
@@ -65,6 +72,8 @@ expect 2 '--coarsening is 5000; it must be in [1, 4096]' --coarsening 5000
 expect 2 "method 'fast' is neither mariani_silver nor exhaustive" --method fast
 expect 2 "palette 'red' is none of fire, ocean, gray" --palette red --image p.png
 expect 2 '--palette requires --image' --palette gray
+expect 2 '--labels requires --image' --labels
+expect 2 '--labels is for images of at most 16384 pixels a side' --width 16385 --height 1 --labels --image p.png
 expect 2 '--compare and --image-of-rectangles are for the method mariani_silver' --method exhaustive --compare
 expect 2 'pixels, and a PNG file at most 1431655765' --width 65536 --height 65536 --image p.png
 expect 2 "'p.jpg' must end in .png" --image p.jpg
