@@ -135,7 +135,7 @@ else
       "${CXX:-g++}" -std=c++20 -O1 "$plain/translate.cpp" -o "$program"
       mv "$program" "$place/translate"
     fi
-    show_and_run "$place/translate" "$program.ii" "${translated[-1]}"
+    show_and_run "$place/translate" "$program.ii" "${translated[-1]}" "$root"
   done
   show_and_run "${CXX:-g++}" -std=c++20 -O1 -g -fno-strict-aliasing -x c++-cpp-output \
     "${translated[@]}" -x none "$library" -lboost_context -rdynamic -o "$program"

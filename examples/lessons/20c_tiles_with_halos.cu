@@ -12,8 +12,8 @@
 // The pitfall    A halo that is too narrow makes wrong cells near the sides of tiles only, without
 //                an error. All tiles read the old rod and write the new one: if a tile wrote to the
 //                old rod, its neighbor would read cells of the wrong step.
-// Plain CUDA     advance<<<gridDim.x, threads, 0, cudaStreamTailLaunch>>>(then, now, count, steps -
-//                1, failures)
+// Plain CUDA     advance<<<gridDim.x, threads, 0, cudaStreamTailLaunch>>>(then, now, count,
+//                steps - 1, failures)
 // Try            In step 1, write `steps - 1`. Cells near the sides of the tiles become wrong: the
 //                outermost ones in the first sweep, and their neighbors in the next ones.
 #include <algorithm>

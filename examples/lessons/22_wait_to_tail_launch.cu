@@ -22,7 +22,7 @@
 //                  - There are at most twice as many events at a time as places in the pool.
 //                  - A stream belongs to a grid, not to a block: all its blocks may use it.
 //                  - The streams of fire-and-forget and tail launches are new.
-// Plain CUDA     sum_from<<<1, 1, 0, cudaStreamFireAndForget>>>(level + 1, sums, failures)
+// Plain CUDA     add<<<1, 1, 0, cudaStreamTailLaunch>>>(level, sums)
 // Try            Write `levels = 1025`. Launches fail for want of a place in the pool, and the sum
 //                is wrong. (With schedule `eager` of the CPU executor a tail launch may begin so
 //                early that none fails.)

@@ -12,7 +12,7 @@
 //                11). If a child finds no slot and its task is put into a list, the grid that later
 //                runs the task is not a child grid, and the tail launch does not wait for it.
 //                Therefore fork_join() (ramify/fork_join.cuh) joins by the last child.
-// Plain CUDA     solve<<<1, 1, 0, cudaStreamFireAndForget>>>(child, t)
+// Plain CUDA     combine_children<<<1, 1, 0, cudaStreamTailLaunch>>>(node, t)
 // Try            In step 3, write `fire_and_forget()`. The combination then waits for no child.
 #include "lesson.hpp"
 

@@ -13,8 +13,8 @@
 //                kernel refuses what the host has allocated. An allocation in a kernel takes much
 //                longer than an atomic addition: for many small objects, take an index from a
 //                counter into an array that the host has allocated.
-// Plain CUDA     grow<<<1, 1, 0, cudaStreamFireAndForget>>>(&made->children[child], 2 * value +
-//                child, levels_left - 1, out)
+// Plain CUDA     grow<<<1, 1, 0, cudaStreamFireAndForget>>>(&made->children[child],
+//                2 * value + child, levels_left - 1, out)
 // Try            Write `levels = 5`. One level more: 31 nodes.
 #include "lesson.hpp"
 

@@ -7,12 +7,14 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <set>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "edited_source.hpp"
@@ -21,7 +23,20 @@ namespace plain {
 
 class sides : public edited_source {
  public:
-  using edited_source::edited_source;
+  /// `root` is the folder of Ramify; the files in its libraries are not the user's.
+  sides(string_view source, const std::filesystem::path& root) : edited_source(source) {
+    const auto path_of = [](const std::filesystem::path& path) {
+      std::error_code failure;
+      return std::filesystem::weakly_canonical(path, failure).string();
+    };
+    const string base = path_of(root) + '/';
+    for (const source_file& file : tokens_.files) {
+      const string path = path_of(file.name);
+      const bool is_ramifys = std::ranges::any_of(
+          libraries, [&](const char* folder) { return path.starts_with(base + folder); });
+      is_users_.push_back(!file.is_system && !is_ramifys);
+    }
+  }
 
   /// Returns the index of the `(` before the parameters of the function whose declaration has a
   /// keyword of CUDA at `i`; npos: a variable.
@@ -62,7 +77,7 @@ class sides : public edited_source {
   /// Returns whether the name at `i`, in the body of the device function whose parameters begin at
   /// `open`, calls a function that only the host has.
   [[nodiscard]] bool calls_host(size_t open, size_t i) const {
-    return is(i + 1, "(") && !is(i - 1, "::") && !declares(i) &&
+    return is(end_of_template(i + 1), "(") && !is(i - 1, "::") && !declares(i) &&
            host_functions_.contains(all_[i].text) && !device_functions_.contains(all_[i].text) &&
            !is_declared(open, i, all_[i].text);
   }
@@ -80,7 +95,8 @@ class sides : public edited_source {
           continue;
         }
         if (!device_variables_.contains(name) || warned.contains(name)) continue;
-        if (is(i - 1, ".") || is(i - 1, "->") || is_declared(body.open, body.end, name)) continue;
+        if (is(i - 1, ".") || is(i - 1, "->") || (is(i - 1, "::") && is_name(i - 2))) continue;
+        if (is_declared(body.open, body.end, name)) continue;
         warned.insert(name);
         print(i, "warning",
               "the host uses the variable " + string(name) +
@@ -97,11 +113,20 @@ class sides : public edited_source {
     size_t end;    // the `}`
   };
 
+  static constexpr const char* libraries[] = {"device_runtime/", "algorithms/", "examples/plain/"};
+
   /// Returns whether the token is in a file of the user, not in a header of the executor.
-  [[nodiscard]] bool is_users(size_t i) const {
-    const string_view file = tokens_.files[all_[i].file].name;
-    return !in_system(i) && file.find("/ramify/") == file.npos &&
-           file.find("examples/plain/") == file.npos;
+  [[nodiscard]] bool is_users(size_t i) const { return is_users_[all_[i].file]; }
+
+  /// Returns the index after the `<...>` at `i`; `i` if there is none.
+  [[nodiscard]] size_t end_of_template(size_t i) const {
+    int depth = is(i, "<") ? 1 : 0;
+    for (size_t t = i + 1; depth > 0 && t < all_.size() && !is(t, ";") && !is(t, "{"); ++t) {
+      if (is(t, "<")) ++depth;
+      if (is(t, ">")) --depth;
+      if (depth == 0) return t + 1;
+    }
+    return i;
   }
 
   /// Returns whether a file of the user may depend on the compiler, or cannot be read.
@@ -125,19 +150,42 @@ class sides : public edited_source {
     constexpr string_view statements[] = {"return", "else",     "do",     "case",     "throw",
                                           "goto",   "co_yield", "delete", "co_await", "sizeof"};
     if (i < 2) return false;
-    if (is_name(i - 1)) {
-      return std::ranges::find(statements, all_[i - 1].text) == std::end(statements);
+    size_t type = i - 1;
+    while (is(type, "*") || is(type, "&")) --type;
+    if (is_name(type) && std::ranges::find(statements, all_[type].text) != std::end(statements)) {
+      return false;
     }
-    if (is(i - 1, "*") && is(i - 2, "(") && is(i + 1, ")")) return true;  // of a function
-    const bool of_pointer =
-        (is(i - 1, "*") || is(i - 1, "&")) && (is_name(i - 2) || is(i - 2, ">"));
-    return of_pointer && (is(i + 1, "=") || is(i + 1, ";") || is(i + 1, ",") || is(i + 1, ")") ||
-                          is(i + 1, "[") || is(i + 1, "{"));
+    if (is_name(i - 1)) return true;
+    if ((is(i - 1, "*") || is(i - 1, "&")) && is(i - 2, "(") && is(i + 1, ")")) {
+      return is(i + 2, "(") || is(i + 2, "[");  // a function or an array
+    }
+    const bool has_value = (is(i + 1, "=") && !is(i + 2, "=")) || is(i + 1, "{");
+    // One more name of a declaration, or a lambda's own variable.
+    if (is(type, ",") || is(type, "[")) {
+      if (has_value || is(i + 1, ";")) return true;
+    }
+    if (type == i - 1) return is_binding(i);
+    if (!is_name(type) && !is(type, ">")) return false;
+    if (has_value || is(i + 1, ":") || is(type, "auto")) return true;
+    // `a && name` is an expression.
+    return !(is(i - 1, "&") && is(i - 2, "&")) &&
+           (is(i + 1, ";") || is(i + 1, ",") || is(i + 1, ")") || is(i + 1, "["));
   }
-  /// Returns whether [from, to) has a parameter or a local variable of this name.
-  [[nodiscard]] bool is_declared(size_t from, size_t to, string_view name) const {
-    for (size_t i = from; i < to; ++i) {
-      if (is(i, name) && declares(i)) return true;
+
+  /// Returns whether the name at `i` is in the brackets of `auto [a, b]`.
+  [[nodiscard]] bool is_binding(size_t i) const {
+    while (is_name(i) || is(i, ",")) --i;
+    if (!is(i, "[")) return false;
+    for (--i; is(i, "&");) --i;
+    return is(i, "auto");
+  }
+
+  /// Returns whether the parameters after `open` or the tokens before `to` declare `name`.
+  [[nodiscard]] bool is_declared(size_t open, size_t to, string_view name) const {
+    const size_t close = closing(open);
+    for (size_t i = open; i < to; ++i) {
+      if (!is(i, name)) continue;
+      if (declares(i) || (i < close && (is(i + 1, ",") || i + 1 == close))) return true;
     }
     return false;
   }
@@ -184,7 +232,7 @@ class sides : public edited_source {
   }
 
   void note_host_function(size_t begin, size_t brace, size_t end) {
-    constexpr string_view of_device[] = {"__device__", "__global__", "constexpr", "consteval"};
+    constexpr string_view of_device[] = {"__device__", "__global__", "consteval"};
     const size_t open = parameters_of(begin - 1);
     if (open == npos || open >= brace || open == begin || !is_name(open - 1)) return;
     for (size_t i = begin; i < open; ++i) {
@@ -194,6 +242,7 @@ class sides : public edited_source {
     if (!is(open - 2, "::")) host_functions_.insert(all_[open - 1].text);
   }
 
+  std::vector<bool> is_users_;  // of each file
   std::set<string_view> host_functions_;
   std::set<string_view> device_functions_;
   std::set<string_view> device_variables_;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Translates preprocessed CUDA into C++ for the CPU executor. try.sh calls it.
 //
-//   translate IN.ii OUT.ii
+//   translate IN.ii OUT.ii ROOT
 //
+// ROOT is the folder of Ramify; what its headers do is not checked.
 // It rewrites kernel<<<...>>>(...), `extern __shared__`, __shared__, the other keywords of CUDA,
 // malloc() in kernels, and a few instructions of inline PTX. No line moves, so the compiler's
 // messages have the lines of the source. What the executor does not have is an error here. System
@@ -315,8 +316,8 @@ class translator : private sides {
 }  // namespace plain
 
 int main(int count, char** arguments) {
-  if (count != 3) {
-    std::cerr << "usage: translate IN.ii OUT.ii\n";
+  if (count != 4) {
+    std::cerr << "usage: translate IN.ii OUT.ii ROOT\n";
     return 2;
   }
   std::ifstream in(arguments[1], std::ios::binary);
@@ -327,7 +328,7 @@ int main(int count, char** arguments) {
     return 1;
   }
   const auto text = source.str();
-  const auto translated = plain::translator(text).run();
+  const auto translated = plain::translator(text, arguments[3]).run();
   if (!translated) return 1;
   std::ofstream out(arguments[2], std::ios::binary);
   // Unlike Ramify's functions, plain CUDA calls are often made without reading the status.

@@ -3,13 +3,33 @@
 # Tests the command line of the example program mandelbrot: mandelbrot_cli.sh <program> <work folder>
 . "$(dirname "$0")/cli_checks.sh"
 says() { grep -Eq -- "$1" out || fail "no '$1' in $(cat out)"; }
-# Prints the pixels of a small image, as hexadecimal bytes. Each row begins with a filter byte.
-pixels() {
+# Prints the bytes of a small image's rows. Each row begins with a filter byte.
+filtered() {
   local at
   at=$(grep -abo IDAT "$1" | head -n 1 | cut -d: -f1)
   # gzip decodes the data if its own header replaces the two bytes of zlib's.
-  { printf '\x1f\x8b\x08\0\0\0\0\0\0\0'; tail -c +$((at + 7)) "$1"; } | gzip -dc 2>/dev/null |
-    od -An -tx1 -v | tr -d ' \n' || true
+  { printf '\x1f\x8b\x08\0\0\0\0\0\0\0'; tail -c +$((at + 7)) "$1"; } | gzip -dc 2>/dev/null ||
+    true
+}
+pixels() { filtered "$1" | od -An -tx1 -v | tr -d ' \n'; }
+# Prints each row as hexadecimal bytes, without PNG's filters.
+rows_of() { # file, width
+  filtered "$1" | od -An -tu1 -v -w1 | awk -v bytes=$((3 * $2)) '
+    function apart(a, b) { return a < b ? b - a : a - b }
+    {
+      i = (NR - 1) % (bytes + 1)
+      if (i == 0) { filter = $1; next }
+      left = i > 3 ? row[i - 3] : 0
+      up = above[i] + 0
+      corner = i > 3 ? above[i - 3] + 0 : 0
+      sum = left + up - corner
+      nearest = apart(sum, up) <= apart(sum, corner) ? up : corner
+      if (apart(sum, left) <= apart(sum, nearest)) nearest = left
+      split(0 " " left " " up " " int((left + up) / 2) " " nearest, predicted)
+      row[i] = ($1 + predicted[filter + 1]) % 256
+      printf "%02x%s", row[i], i == bytes ? "\n" : ""
+      if (i == bytes) for (k in row) above[k] = row[k]
+    }'
 }
 
 small='--width 150 --height 130 --max-iterations 200 --backend cpu'
@@ -46,9 +66,17 @@ done
 size_of() { od -An -tu1 -j16 -N8 "$1" | awk '{ print $3 * 256 + $4, $7 * 256 + $8 }'; }
 expect 0 - --width 60 --height 40 --backend cpu --quiet --image p.png
 [ "$(size_of p.png)" = '60 40' ] || fail "wrong size: $(size_of p.png)"
+rows_of p.png 60 >rows
 expect 0 - --width 60 --height 40 --backend cpu --quiet --labels --image p.png
 read -r width height < <(size_of p.png)
 [ "$width" -gt 60 ] && [ "$height" -gt 40 ] || fail "no labels: $width x $height"
+# Three white rows are at the bottom.
+rows_of p.png "$width" | tail -n 43 | sed -n 1,40p >labeled
+cut -c 1-$((6 * 60)) labeled | diff -q rows - || fail "the set beside the labels is another one"
+[ "$(sort -u rows | wc -l)" -gt 9 ] || fail "the rows of the set are alike"
+right_of_set() { cut -c $((1 + 6 * 60))- | fold -w 6; }
+head -n 1 labeled | right_of_set | grep -x ffffe6 >right || fail "the scale does not end with the last color"
+tail -n 1 labeled | right_of_set | grep -x 0a021e >right || fail "the scale does not begin with the first color"
 # Four pixels are lines only.
 expect 0 - --width 2 --height 2 --backend cpu --image-of-rectangles p.png
 grep -q '^iterated pixels: 4$' out || fail "not all pixels are iterated"

@@ -18,7 +18,7 @@ preprocess() { # source, result
 
 if [ "$5" = run ]; then
   preprocess "$here/$6.cu" "$6.ii"
-  "$translate" "$6.ii" "$6.0.ii"
+  "$translate" "$6.ii" "$6.0.ii" "$root"
   "$cxx" -std=c++20 -O1 -fno-strict-aliasing -x c++-cpp-output "$6.0.ii" -x none "$library" \
     -lboost_context -rdynamic -o "$6"
   for schedule in parallel eager late random:1 random:2; do
@@ -33,7 +33,7 @@ fi
 
 # The translator's messages.
 preprocess "$here/refused.cu" refused.ii
-! "$translate" refused.ii refused.0.ii 2>messages || fail 'refused.cu was translated'
+! "$translate" refused.ii refused.0.ii "$root" 2>messages || fail 'refused.cu was translated'
 sed -n 's,^.*refused\.cu:\([0-9]*: error: \),\1,p' messages | sort -n >printed
 diff "$here/refused.txt" printed || fail 'other messages for refused.cu'
 [ "$(wc -l <messages)" = "$(wc -l <printed)" ] || fail "$(cat messages)"
@@ -41,8 +41,8 @@ diff "$here/refused.txt" printed || fail 'other messages for refused.cu'
 # Functions and variables that one side has and the other one uses.
 check_sides() { # name of the source; the messages are those of the lines with "// ERROR" and "// WARNING"
   preprocess "$1.cu" "$1.ii"
-  "$translate" "$1.ii" "$1.0.ii" 2>messages || true
-  sed -nE "s,^$1[.]cu:([0-9]+): (error|warning): (.*),\1 \2 \3,p" messages >printed
+  "$translate" "$1.ii" "$1.0.ii" "$root" 2>messages || true
+  sed -nE "s,^(.*/)?${1##*/}[.]cu:([0-9]+): (error|warning): (.*),\2 \3 \4,p" messages >printed
   [ "$(wc -l <messages)" = "$(wc -l <printed)" ] || fail "$1: $(cat messages)"
   sed -nE 's,^([0-9]+):.*// (ERROR|WARNING) (.*)$,\1 \L\2\E \3,p' <(grep -n '' "$1.cu") >wanted
   diff <(sort -n wanted) <(sort -n printed) || fail "other messages for $1.cu"
@@ -50,6 +50,7 @@ check_sides() { # name of the source; the messages are those of the lines with "
 of_host='in a kernel: it is a function of the host; write __device__ before its definition, or __host__ __device__ if the host calls it, too'
 of_device='of the device: on a GPU it has no access to it; use cudaMemcpyFromSymbol() or cudaMemcpyToSymbol()'
 cat >sides.cu <<END
+#include <algorithm>
 #include <cstdio>
 __device__ int counter, *list, table[2] = {1, 2};
 __constant__ float weights[4];
@@ -59,6 +60,7 @@ static int square(int x) { return x * x; }
 namespace { template <class T> T twice(T x) { return x + x; } }
 __host__ __device__ int of_both(int x) { return x; }
 constexpr int constant(int x) { return x; }
+consteval int now(int x) { return x; }
 int of_overload(int x) { return x; }
 __device__ float of_overload(float x) { return x; }
 int hidden(int x) { return x; }
@@ -69,10 +71,60 @@ struct on_device {
 __device__ int helper(int x) { return square(x); }  // ERROR square() $of_host
 __global__ void kernel(int* p, int (*hidden)(int)) {
   p[0] = twice(3);                                    // ERROR twice() $of_host
-  p[1] = on_device{}.cube(2) + of_both(1) + constant(2) + hidden(3);
+  p[1] = on_device{}.cube(2) + of_both(1) + hidden(3);
   const auto square = [](int x) { return x; };
   p[2] = square(4) + static_cast<int>(of_overload(1.f)) + table[0];
+  p[3] = constant(2);                                 // ERROR constant() $of_host
+  p[4] = now(3) + twice<int>(4);                      // ERROR twice() $of_host
 }
+int sum(int x, int y) { return x + y; }
+struct pair { int first, second; };
+template <class F> struct with_number { F call; int number; };
+template <class F> __device__ int apply(F&& sum) { return sum(1, 2); }
+__global__ void hides_by_reference(int* p) {
+  auto&& sum = [](int x, int y) { return x + y; };
+  p[0] = sum(1, 2);
+}
+__global__ void hides_by_binding(int* p) {
+  const auto square = [](int x) { return x; };
+  const auto [sum, b] = with_number{square, 1};
+  p[0] = sum(1) + b;
+}
+__global__ void hides_in_lambda(int* p) {
+  p[0] = [sum = [](int x, int y) { return x + y; }] { return sum(1, 2); }();
+}
+__global__ void hides_nothing(int* p, bool both) {
+  p[0] = both && sum(1, 2) == 3;                      // ERROR sum() $of_host
+}
+__device__ int total;
+bool use(const int* p) { return p != nullptr; }
+int of_loop(const int (&list)[2]) {
+  int all = 0;
+  for (auto& total : list) all += total;
+  for (int i = 0, total = 2; i < total; ++i) all += total;
+  return all;
+}
+int of_binding(pair v) {
+  auto& [total, b] = v;
+  return total + b;
+}
+struct designated { int other, total; };
+int of_member() { return designated{.other = 1, .total = 1}.total; }
+int of_capture() {
+  return [total = 1] { return total; }() + [a = 1, total = 2] { return a + total; }();
+}
+int of_reference(int&& total) { return std::max<int>(total, 1); }
+bool of_address() {
+  int* const here[] = {&both};
+  return use(&total) || here[0] == nullptr;           // WARNING the host uses the variable total $of_device
+}
+namespace own { int total; }
+int of_namespace() { return own::total; }
+__device__ int rest;
+bool of_none(bool all) {
+  return all && rest == 3;                            // WARNING the host uses the variable rest $of_device
+}
+int first_of_list() { return *list; }                 // WARNING the host uses the variable list $of_device
 void host_only(int counter) { printf("%d", counter); }
 int main() {
   int value = 0;
@@ -86,6 +138,10 @@ int main() {
 }
 END
 check_sides sides
+# All folders but those of Ramify are the user's.
+mkdir -p ramify/examples/plain
+cp sides.cu ramify/examples/plain
+check_sides "$PWD/ramify/examples/plain/sides"
 # A function may have the keyword with nvcc alone.
 cat >guarded.cu <<'END'
 #ifdef __CUDACC__
@@ -100,7 +156,7 @@ check_sides guarded
 
 # The compiler's errors are in the marked lines.
 preprocess "$here/compiler_errors.cu" compiler.ii
-"$translate" compiler.ii compiler.0.ii
+"$translate" compiler.ii compiler.0.ii "$root"
 ! "$cxx" -std=c++20 -fsyntax-only -x c++-cpp-output compiler.0.ii 2>messages ||
   fail 'compiler_errors.cu was compiled'
 sed -n 's,^.*compiler_errors\.cu:\([0-9]*\):.* error: .*,\1,p' messages | sort -nu >printed
@@ -123,7 +179,7 @@ grep -q 'launch() passes another number of arguments than the kernel has paramet
 # The third number of the launch is missing.
 sed 's/, 32 \* sizeof(int)>>>/>>>/' "$here/shared_overrun.cu" >no_shared.cu
 preprocess no_shared.cu no_shared.ii
-"$translate" no_shared.ii no_shared.0.ii
+"$translate" no_shared.ii no_shared.0.ii "$root"
 "$cxx" -std=c++20 -x c++-cpp-output no_shared.0.ii -x none "$library" -lboost_context -rdynamic \
   -o no_shared
 ! ./no_shared 2>messages || fail 'an access without dynamic shared memory'
@@ -141,7 +197,7 @@ for text in "${hostile[@]}"; do
   for before in '' 'int x; ' 'void f() { '; do
     printf '%s%s' "$before" "$text" >hostile.ii
     status=0
-    timeout 10 "$translate" hostile.ii hostile.0.ii 2>messages || status=$?
+    timeout 10 "$translate" hostile.ii hostile.0.ii "$root" 2>messages || status=$?
     [ $status -le 1 ] || fail "'$before$text' ended the translator with status $status"
     [ $status = 0 ] || grep -q 'error: ' messages || fail "'$before$text': no message"
   done
@@ -149,12 +205,12 @@ done
 
 # A text without CUDA is not changed, but for the first line.
 printf 'int a = 1 << 2 >> 1; auto s = R"(<<<)"; // x\nint b = a;' >same.ii
-"$translate" same.ii same.0.ii
+"$translate" same.ii same.0.ii "$root"
 tail -n +2 same.0.ii | diff same.ii - || fail 'a text without CUDA was changed'
 
 status=0
-"$translate" missing.ii missing.0.ii 2>messages || status=$?
+"$translate" missing.ii missing.0.ii "$root" 2>messages || status=$?
 [ $status = 1 ] && grep -q 'cannot read missing.ii' messages || fail "missing.ii: $(cat messages)"
 status=0
-"$translate" same.ii none/same.ii 2>messages || status=$?
+"$translate" same.ii none/same.ii "$root" 2>messages || status=$?
 [ $status = 1 ] && grep -q 'cannot write none/same.ii' messages || fail "none/: $(cat messages)"
