@@ -100,7 +100,11 @@ __device__ int total;
 bool use(const int* p) { return p != nullptr; }
 int of_loop(const int (&list)[2]) {
   int all = 0;
-  for (auto& total : list) all += total;
+  for (const int& total : list) all += total;
+  return all;
+}
+int of_two() {
+  int all = 0;
   for (int i = 0, total = 2; i < total; ++i) all += total;
   return all;
 }
@@ -118,9 +122,10 @@ bool of_address() {
   int* const here[] = {&both};
   return use(&total) || here[0] == nullptr;           // WARNING the host uses the variable total $of_device
 }
-namespace own { int total; }
-int of_namespace() { return own::total; }
 __device__ int rest;
+namespace own { int rest; }
+int of_namespace() { return own::rest; }
+int of_generic() { return [](auto&& rest) { return rest; }(1); }
 bool of_none(bool all) {
   return all && rest == 3;                            // WARNING the host uses the variable rest $of_device
 }
