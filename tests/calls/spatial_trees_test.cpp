@@ -361,10 +361,18 @@ BOOST_AUTO_TEST_CASE(bad_batches_are_refused) {
   refuse({0, 10, 31, 40}, 30, "set 1 has the offsets 10 and 31; they must be ascending", points);
   refuse({0, 10, 30}, 10, "set 1 has the offsets 10 and 30; they must be ascending", points);
   refuse({~0ull, 3}, 10, "set 0 has the offsets 18446744073709551615 and 3", points);
-  refuse({0, 30}, std::size_t{1} << 31, "max_points is 2147483648; it must be", points);
+  refuse({0, 30}, std::size_t{1} << 31, "spatial_trees: largest is 2147483648; it must be", points);
   refuse({0, 30}, 30, "spatial_trees: points is null", {});
   const device_buffer<std::byte> memory(256, nullptr);
   refuse({0, 30}, 30, "environment.memory must be empty", points, {.memory = memory});
+  // A small set that overlaps a large one: no tree is built.
+  const std::size_t large = 30'000;
+  const auto cloud_of_large =
+      upload_points<float, 3>(make_cloud<float, 3>(cloud::filled_box, large, 1));
+  const auto overlapping = upload(std::vector<std::uint64_t>{0, large, large / 2, large / 2 + 9});
+  BOOST_CHECK_EXCEPTION(
+      spatial_trees(cloud_of_large.data(), large, overlapping.data(), 3, large, small_blocks()),
+      std::invalid_argument, names("spatial_trees: set 1 has the offsets 30000 and 15000;"));
   all[12][1] = std::numeric_limits<float>::quiet_NaN();
   refuse({0, 12, 20, 30}, 30, "spatial_trees: a point of set 1 is not finite",
          upload_points<float, 3>(all));

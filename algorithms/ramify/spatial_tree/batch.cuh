@@ -5,8 +5,8 @@
 /// Many trees in one call of the host: spatial_trees. Public: <ramify/spatial_tree.cuh> does not
 /// include this header, which includes the calls from kernels.
 ///
-///     const ramify::spatial_trees trees(points, n, offsets, sets, largest);   // of point<float,
-///     3> search<<<sets, 128>>>(trees.views());                      // in the tree of each set
+///     const ramify::spatial_trees trees(points, n, offsets, sets, largest);
+///     search<<<sets, 128>>>(trees.views());                      // in the tree of each set
 ///     radius_count(trees.view(7), queries, m, radius, counts);   // in the tree of one set
 ///
 /// Sets         set i has the points from points[offsets[i]] to points[offsets[i + 1] - 1]. Its
@@ -15,9 +15,9 @@
 /// Method       one thread for each set calls build_spatial_tree() (calls.cuh). One block builds
 ///              the tree of a small set. Almost all small sets are blocks of one grid.
 /// Join         call_arena::get() waits for all trees.
-/// Memory       for two nodes a point. Scratch: about 320 bytes a set, and if a set may be more
-///              than small, for 8 trees of `largest` points.
-/// Not for      few large sets: there spatial_tree is faster. Builds without -rdc=true.
+/// Memory       for the points, their ids, two nodes a point, and a view a set. Scratch: 350 to 400
+///              bytes a set, and if a set may be more than small, for 8 trees of `largest` points.
+/// Not for      builds without -rdc=true.
 
 #include <cstddef>
 #include <cstdint>
@@ -42,7 +42,7 @@ struct tree_sets {
   tree_arrays<Real, dim> arrays;  ///< of all trees, one after the other
   published_tree* built;
   spatial_tree_view<Real, dim>* views;
-  unsigned long long* first_fault;  ///< index of a set that is no range of the points, or too large
+  unsigned long long* first_fault;  ///< index of the first set with the fault that is looked for
 
   [[nodiscard]] __device__ std::size_t points_of(std::size_t i) const {
     return offsets[i + 1] - offsets[i];
@@ -58,23 +58,37 @@ struct tree_sets {
   }
 };
 
+/// Finds the first set that is no range of the points or has more than `largest`: no tree may be
+/// built then, because the trees of sets that overlap share memory. One thread for each set.
+template <class Real, int dim>
+__global__ void find_bad_set(tree_sets<Real, dim> all, std::size_t largest) {
+  runtime::for_each_item(all.sets, [&](unsigned long long i) {
+    const std::uint64_t begin = all.offsets[i];
+    const std::uint64_t end = all.offsets[i + 1];
+    const bool is_valid = begin <= end && end <= all.n && end - begin <= largest;
+    if (!is_valid) atomicMin(all.first_fault, i);
+  });
+}
+
 /// Writes the views of the trees, and calls their builds. One thread for each set.
 template <class Real, int dim>
 __global__ void build_sets(tree_sets<Real, dim> all,
                            kernel_environment<spatial_tree_calls<Real, dim>> calls) {
   const traced here(calls.trace, __func__);
   runtime::for_each_item(all.sets, [&](unsigned long long i) {
-    const std::uint64_t begin = all.offsets[i];
-    const std::uint64_t end = all.offsets[i + 1];
-    bool is_built = begin <= end && end <= all.n;
-    if (is_built) {
-      const called_tree<Real, dim> tree = all.tree_of(i);
-      all.views[i] = tree.view();
-      // The arena has a record for each call, so only a set that is too large is refused.
-      is_built = build_spatial_tree(all.points + begin, static_cast<std::size_t>(end - begin), tree,
-                                    calls) != call_status::refused;
-    }
-    if (!is_built) atomicMin(all.first_fault, i);
+    const called_tree<Real, dim> tree = all.tree_of(i);
+    all.views[i] = tree.view();
+    // No call is refused: the arena has a record for each, and no set is too large.
+    static_cast<void>(
+        build_spatial_tree(all.points + all.offsets[i], all.points_of(i), tree, calls));
+  });
+}
+
+/// Finds the first set whose tree is not complete. One thread for each set.
+template <class Real, int dim>
+__global__ void find_incomplete_set(tree_sets<Real, dim> all) {
+  runtime::for_each_item(all.sets, [&](unsigned long long i) {
+    if (all.built[i].is_complete == 0) atomicMin(all.first_fault, i);
   });
 }
 
@@ -119,7 +133,12 @@ class spatial_trees {
     throw std::invalid_argument("spatial_trees: " + what);
   }
   void build(spatial_tree_calls<Real, dim> plan, std::size_t largest, const environment& env);
-  void check_faults() const;
+  void check_offsets(std::size_t largest) const;
+  void check_points() const;
+  /// Launches a kernel that finds the first set with a fault. Returns its index, or size() or more.
+  template <class... Parameters, class... Arguments>
+  [[nodiscard]] unsigned long long find(void (*kernel)(Parameters...), const char* doing,
+                                        const Arguments&... arguments) const;
 
   cudaStream_t stream_ = nullptr;
   detail::spatial_tree::tree_sets<Real, dim> all_{};
@@ -139,6 +158,7 @@ spatial_trees<Real, dim>::spatial_trees(const point<Real, dim>* points, std::siz
   if (!env.memory.empty()) fail("environment.memory must be empty");
   if (n >> 32 != 0) fail("n must be less than 2^32");
   if (sets > 1u << 24) fail("sets is " + std::to_string(sets) + "; it must be at most 2^24");
+  if (largest >> 31 != 0) fail("largest is " + std::to_string(largest) + "; it must be below 2^31");
   const spatial_tree_calls<Real, dim> plan(largest, options);
   stream_ = setup.stream;
   if (sets == 0) return;
@@ -156,8 +176,9 @@ spatial_trees<Real, dim>::spatial_trees(const point<Real, dim>* points, std::siz
   };
   memory_ = device_buffer<std::byte>(take(nullptr), stream_);
   take(memory_.data());
+  check_offsets(largest);
   build(plan, largest, env);
-  check_faults();
+  check_points();
 }
 
 template <class Real, int dim>
@@ -167,8 +188,6 @@ void spatial_trees<Real, dim>::build(spatial_tree_calls<Real, dim> plan, std::si
   // Calls without a slot are kept. So few slots make the small trees blocks of one grid.
   if (largest <= plan.small_points()) sizes.launch_slots = 2;
   call_arena arena(plan, sizes, env);
-  check(cudaMemsetAsync(all_.first_fault, 0xff, sizeof *all_.first_fault, stream_),
-        "clearing the faults of spatial trees");
   detail::launch_each(detail::spatial_tree::build_sets<Real, dim>, all_.sets, stream_,
                       "calling the builds of spatial trees", all_, arena.environment());
   arena.complete_async();
@@ -176,18 +195,31 @@ void spatial_trees<Real, dim>::build(spatial_tree_calls<Real, dim> plan, std::si
 }
 
 template <class Real, int dim>
-void spatial_trees<Real, dim>::check_faults() const {
-  const char* const doing = "reading the faults of spatial trees";
-  if (const auto i = read_back(all_.first_fault, stream_, doing); i < all_.sets) {
-    fail("set " + std::to_string(i) + " has the offsets " +
-         std::to_string(read_back(all_.offsets + i, stream_, doing)) + " and " +
-         std::to_string(read_back(all_.offsets + i + 1, stream_, doing)) +
-         "; they must be ascending, at most n, " + std::to_string(all_.n) +
-         ", and differ by at most `largest`");
-  }
+template <class... Parameters, class... Arguments>
+unsigned long long spatial_trees<Real, dim>::find(void (*kernel)(Parameters...), const char* doing,
+                                                  const Arguments&... arguments) const {
+  check(cudaMemsetAsync(all_.first_fault, 0xff, sizeof *all_.first_fault, stream_), doing);
+  detail::launch_each(kernel, all_.sets, stream_, doing, all_, arguments...);
+  return read_back(all_.first_fault, stream_, doing);
+}
+
+template <class Real, int dim>
+void spatial_trees<Real, dim>::check_offsets(std::size_t largest) const {
+  const char* const doing = "checking the offsets of spatial trees";
+  const auto i = find(detail::spatial_tree::find_bad_set<Real, dim>, doing, largest);
+  if (i >= size()) return;
+  fail("set " + std::to_string(i) + " has the offsets " +
+       std::to_string(read_back(all_.offsets + i, stream_, doing)) + " and " +
+       std::to_string(read_back(all_.offsets + i + 1, stream_, doing)) +
+       "; they must be ascending, at most n, " + std::to_string(all_.n) +
+       ", and differ by at most `largest`");
+}
+
+template <class Real, int dim>
+void spatial_trees<Real, dim>::check_points() const {
   if (report_.faulty == 0) return;
-  std::size_t i = 0;
-  while (read_back(all_.built + i, stream_, doing).is_complete != 0) ++i;
+  const auto i =
+      find(detail::spatial_tree::find_incomplete_set<Real, dim>, "finding a faulty spatial tree");
   fail("a point of set " + std::to_string(i) + " is not finite");
 }
 
