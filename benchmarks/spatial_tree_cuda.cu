@@ -334,7 +334,7 @@ void measure_callbacks(benchmark::recorder& out, const bench& b) {
              of_query.median_ms / of_call.median_ms});
   };
   for (const bool along_curve : {true, false}) {
-    for (const std::size_t neighbors : {1, 4, 8, 10, 16, 32}) {
+    for (const std::size_t neighbors : {1, 4, 8, 10, 16, 24, 32}) {
       row(
           std::to_string(neighbors) + " nearest", along_curve,
           [&] { b.run_nearest(tree, along_curve, {}, neighbors); },

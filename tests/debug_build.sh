@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Compiles sorts and a traversal for debugging (nvcc -G), and runs them on the GPU.
-#   debug_build.sh <nvcc> <folder of libramify_runtime>
+#   debug_build.sh <nvcc>
 # Exit status 77 without a GPU.
 set -euo pipefail
-nvcc=$1 libraries=$2
+nvcc=$1
 nvidia-smi -L >/dev/null 2>&1 || { echo "there is no GPU"; exit 77; }
 root=$(realpath "$(dirname "$0")/..")
 work=$(mktemp -d)
@@ -46,7 +46,7 @@ int main() {
   }
 }
 END
-"$nvcc" -std=c++20 -rdc=true -arch=native -G -maxrregcount=32 -I"$root/device_runtime" \
-  -I"$root/algorithms" "$work/debug.cu" -o "$work/debug" "$libraries/libramify_runtime.a" -lcudadevrt
+"$nvcc" -std=c++20 -arch=native -rdc=true -G -maxrregcount=32 -I "$root/device_runtime" \
+  -I "$root/algorithms" "$work/debug.cu" -o "$work/debug" -lcudadevrt
 timeout 100 "$work/debug" >"$work/out"
 printf 'sorted 1, nodes 199999\nsorted 1, nodes 199999\n' | diff - "$work/out"

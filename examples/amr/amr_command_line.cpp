@@ -140,7 +140,7 @@ void declare_mesh(CLI::App& app, amr_command_line& o) {
       ->check(number_in(0, 1e30))
       ->group(mesh);
   app.add_option("--buffer-cells", o.buffer_cells,
-                 "Cells around a cell to refine that are refined, too; default: 0")
+                 "Blocks within so many cells of a cell to refine are refined, too; default: 0")
       ->transform(whole_number(0, 16))
       ->group(mesh);
   app.add_option("--regrid-every", o.regrid_every, "Steps between two regrids; 0: none")

@@ -16,8 +16,8 @@ namespace ramify::detail::amr::inline RAMIFY_BUILD {
 /// begin with one step less, so there are up to 7 more.
 inline constexpr unsigned max_steps_ahead = 16;
 
-/// Returns how many steps as long as the last one the stop time is away: infinity without a stop
-/// time, and `unknown` before the first step.
+/// Returns the time until the stop time divided by the last step: infinity without a stop time, and
+/// `unknown` before the first step.
 [[nodiscard]] __host__ __device__ inline double steps_left(const time_state& clock,
                                                            double unknown) {
   if (!(clock.time < clock.stop)) return 0;

@@ -157,8 +157,9 @@ struct operator_rounds {
 
   [[nodiscard]] __host__ __device__ graph_phase due(const state& s) const {
     const graph_phase first = due_first(s);
-    // Without stamps, nothing is to be initialized. The host launches the phase after `check`
-    // without a read of the state; only a grid over vertices checks whether it is due.
+    // Without stamps, nothing is to be initialized, so the first operator is due at once. The host
+    // launches the phase after `check` without a read of the state, which is possible for a grid
+    // over vertices only: it checks whether it is due.
     const bool begins_at_once = first == graph_phase::initialize && !operators::edges_repeat &&
                                 !operators::is_over_edges_at(0);
     if (first != graph_phase::nothing && !begins_at_once) return first;

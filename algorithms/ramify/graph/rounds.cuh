@@ -112,7 +112,7 @@ struct graph_program : runtime::chain_link {
     return search.due(s) != graph_phase::check;
   }
   [[nodiscard]] __host__ __device__ unsigned slots_of(const state_type&) const { return 1; }
-  /// The phases; see runtime/detail/phases.cuh. The host launches `initialize` after `check`
+  /// The phases; see runtime/detail/phases.cuh. The host launches the phase after `check`
   /// without a read of the state. A loop follows them.
   template <class Row>
   __host__ __device__ void phase_table(const state_type& s, Row& row) const;

@@ -53,8 +53,8 @@ struct graph_size {
 };
 
 /// The state of a chain. `Own` is the algorithm's part. Each grid of a round reads the state before
-/// anything else, so what all of them need is in the first 32 bytes, a sector of the cache: also
-/// the first 8 bytes of `own`.
+/// anything else. The first 32 bytes, a sector of the cache, have what a top-down search and
+/// operators then read, with the first 8 bytes of `own`.
 template <class Own>
 struct round_state {
   graph_phase last = graph_phase::nothing;  ///< of the last complete phase

@@ -38,8 +38,9 @@ struct ring_limits {
   /// region.
   static constexpr std::size_t regions = 6;
 
-  /// 0: no part can be sorted with it. Of 20 parts of this length with many repeated keys, one has
-  /// a bucket that is longer than its extent.
+  /// The maximum length of a part; 0: no part can be sorted with it. A part of this length with
+  /// many repeated keys may have a bucket that is longer than its extent (about 1 in 20), and is
+  /// left.
   std::size_t longest = 0;
   std::size_t usual = 0;  ///< the length at which to aim
 

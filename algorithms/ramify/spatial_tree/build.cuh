@@ -65,7 +65,7 @@ struct build_context {
   static constexpr unsigned threads = 32;
 #endif
   /// Resident blocks per multiprocessor, for __maxnreg__. With the registers that the compiler
-  /// prefers for the launches, there would be 4; nodes and codes are read one after another.
+  /// prefers for the launches, there would be 4: more blocks hide the latency of dependent loads.
   static constexpr unsigned resident_blocks = 10;
   /// Maximum number of nodes that a block splits on one level of a subtree.
   static constexpr unsigned queue_size = 256;

@@ -95,7 +95,7 @@ void block::check_variables(std::span<const std::span<const std::byte>> variable
     for (std::size_t at = first; at + sizeof(void*) <= range.size(); at += sizeof(void*)) {
       const auto* const variable = reinterpret_cast<const void* const*>(range.data() + at);
       const void* const value = __atomic_load_n(variable, __ATOMIC_RELAXED);
-      if (fibers_.may_hold(value) && is_local(value)) [[unlikely]] {  // the first one is inlined
+      if (fibers_.may_hold(value) && is_local(value)) [[unlikely]] {  // may_hold() is inlined
         violate(rule::local_pointer,
                 "passes its child a pointer to local memory in " + variable_name(variable));
       }

@@ -92,7 +92,7 @@ void check_refined_box(const std::string& name, const Corner& lower, const Corne
 /// The maximum number of boxes of with_boxes.
 inline constexpr std::size_t max_refined_boxes = 8;
 
-/// Returns the largest number of type Real that is at most `value`.
+/// Returns the largest number of type Real that is at most `value`, which is not negative.
 template <class Real>
 [[nodiscard]] Real rounded_down(double value) {
   const auto rounded = static_cast<Real>(value);

@@ -43,7 +43,8 @@ concept has_buffer = requires(const Criterion& criterion) {
   criterion.buffer_cells;
 };
 
-/// The indicator of cells that are refined without a buffer around them.
+/// The indicator of cells that are refined without a buffer around them: with_boxes returns it for
+/// the cells of its boxes. Cells for which another criterion returns it have no buffer, either.
 template <class Real>
 inline constexpr Real without_buffer = std::numeric_limits<Real>::max();
 
