@@ -263,18 +263,38 @@ BOOST_AUTO_TEST_CASE(lists) {
   BOOST_TEST((tests::download(found.ids) == tests::download(expected.ids)));
   BOOST_TEST(found.report.host_grids > 0u);
 
-  // Each pair is in one list.
-  const auto pairs = query_list(view, ramify::pairs_within{0.5f});
-  const auto offsets = tests::download(pairs.offsets);
-  const auto ids = tests::download(pairs.ids);
-  match_list<float> listed;
-  for (std::uint32_t a = 0; a + 1 < offsets.size(); ++a) {
-    for (std::uint64_t i = offsets[a]; i < offsets[a + 1]; ++i) listed.emplace_back(a, ids[i], 0.f);
+  // The lists have the matches of query().
+  const auto expect_matches_in_lists = [&](const auto& predicates) {
+    const auto lists = query_list(view, predicates);
+    const auto offsets = tests::download(lists.offsets);
+    const auto ids = tests::download(lists.ids);
+    match_list<float> listed;
+    for (std::uint32_t q = 0; q + 1 < offsets.size(); ++q) {
+      for (std::uint64_t i = offsets[q]; i < offsets[q + 1]; ++i)
+        listed.emplace_back(q, ids[i], 0.f);
+    }
+    auto matches = s.run(predicates);
+    for (auto& m : matches) std::get<2>(m) = 0;
+    std::sort(listed.begin(), listed.end());
+    std::sort(matches.begin(), matches.end());
+    BOOST_TEST(!listed.empty());
+    BOOST_TEST((listed == matches));
+  };
+  expect_matches_in_lists(ramify::pairs_within{0.5f});  // each pair is in one list
+  std::vector<ramify::box<float, 3>> of_queries(s.n());
+  for (std::size_t i = 0; i < s.n(); ++i) {
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      of_queries[i].lower.x[axis] = s.queries[i][axis] - 1;
+      of_queries[i].upper.x[axis] = s.queries[i][axis] + 1;
+    }
   }
-  auto matches = s.run(ramify::pairs_within{0.5f});
-  for (auto& m : matches) std::get<2>(m) = 0;
-  std::sort(listed.begin(), listed.end());
-  BOOST_TEST((listed == matches));
+  const auto boxes = tests::upload(of_queries);
+  expect_matches_in_lists(ramify::in_boxes(boxes.data(), s.n()));
+  for (const std::size_t k : {1, 5, 10, 20, 40}) {
+    BOOST_TEST_CONTEXT(k << " nearest") {
+      expect_matches_in_lists(ramify::nearest_to(queries, s.n(), k));
+    }
+  }
 
   const auto none = query_list(view, ramify::in_balls(queries, 0, 1));
   BOOST_TEST((tests::download(none.offsets) == std::vector<std::uint64_t>{0}));
