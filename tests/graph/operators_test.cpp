@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Operators of the caller on graphs, on the backend of this build: the examples against Boost.Graph
 // and serial loops, and the rules of frontiers.
+#include <algorithm>
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
@@ -70,6 +71,30 @@ struct probe {
     if (after.last == sum{}) return step::done();
     if (after.last == halve{}) return sum{};
     return halve{};
+  }
+};
+
+/// Has one operator whose edges lead to distinct vertices, and one whose edges do not.
+struct two_kinds {
+  struct state {
+    unsigned vertices[3]{};
+  };
+  struct begin : ramify::all_vertices {};
+  struct spread : ramify::frontier_edges {};
+  struct claim : ramify::frontier_edges, ramify::distinct_targets {};
+  using step = ramify::graph_step<begin, spread, claim>;
+
+  int* claimed;  // of each vertex, 0 before
+
+  __device__ bool operator()(begin, state&, int v) const { return v % 3 == 0; }
+  __device__ bool operator()(spread, state&, ramify::graph_edge) const { return true; }
+  __device__ bool operator()(claim, state&, ramify::graph_edge e) const {
+    return atomicExch(&claimed[e.target], 1) == 0;
+  }
+  __device__ step next(state& s, const ramify::graph_round<step>& after) const {
+    s.vertices[after.rounds - 1] = after.frontier.vertices;
+    if (after.last == begin{}) return spread{};
+    return after.last == spread{} ? claim{} : step::done();
   }
 };
 
@@ -242,6 +267,30 @@ BOOST_AUTO_TEST_CASE(sizes_may_be_on_the_device) {
                           std::length_error);
       }
       BOOST_TEST(arrays.is_unchanged());
+    }
+  }
+}
+
+// The loop checks for repeated vertices where an operator does not exclude them.
+BOOST_AUTO_TEST_CASE(operators_with_and_without_distinct_targets) {
+  for (const host_graph& graph : {loops_and_repeats(70), kronecker(7, 8)}) {
+    const std::size_t n = graph.vertices();
+    std::vector<int> reached(n), next(n);
+    for (const auto& [u, v] : graph.list) {
+      if (u % 3 == 0) reached[std::size_t(v)] = 1;
+    }
+    for (const auto& [u, v] : graph.list) {
+      if (reached[std::size_t(u)] != 0) next[std::size_t(v)] = 1;
+    }
+    const device_graph on_device(graph);
+    for (const route taken : routes) {
+      const auto claimed = upload(std::vector<int>(n, 0));
+      const auto report =
+          ramify::graph_rounds(on_device.view(), two_kinds{claimed.data()}, {.route = taken});
+      BOOST_TEST(report.state.vertices[1] ==
+                 unsigned(std::count(reached.begin(), reached.end(), 1)));
+      BOOST_TEST(report.state.vertices[2] == unsigned(std::count(next.begin(), next.end(), 1)));
+      BOOST_TEST(download(claimed) == next, boost::test_tools::per_element());
     }
   }
 }
