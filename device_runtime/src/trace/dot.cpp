@@ -46,9 +46,9 @@ struct sibling_group {
   std::size_t below = 0;                    ///< number of their descendants
 };
 
-/// The key of a sibling_group: parent, kernel, blocks, threads, stream.
+/// The key of a sibling_group: parent, kernel, blocks, threads, stream, whether it has launched.
 using group_key = std::tuple<std::size_t, std::string_view, std::array<std::uint32_t, 3>,
-                             std::array<std::uint32_t, 3>, launch_stream>;
+                             std::array<std::uint32_t, 3>, launch_stream, bool>;
 
 class dot_writer {
  public:
@@ -59,6 +59,11 @@ class dot_writer {
     std::vector<std::map<group_key, sibling_group>::iterator> folded_into(trace_.grids.size(),
                                                                           groups_.end());
     std::array<bool, styles.size()> used{};
+    std::vector<bool> has_launched(trace_.grids.size());
+    for (std::size_t i = 0; i < trace_.grids.size(); ++i) {
+      const std::size_t parent = parent_of(trace_, i);
+      if (parent != traced_grid::no_grid) has_launched[parent] = true;
+    }
     out_ << "// " << grids_text(trace_.grids.size()) << ", " << trace_.lost << " lost, route "
          << to_string(trace_.taken) << ", backend " << to_string(trace_.ran_on) << '\n'
          << "digraph launches {\n"
@@ -77,7 +82,8 @@ class dot_writer {
         continue;
       }
       const auto group =
-          groups_.try_emplace({parent, g.kernel, g.blocks, g.threads, g.stream}).first;
+          groups_.try_emplace({parent, g.kernel, g.blocks, g.threads, g.stream, has_launched[i]})
+              .first;
       sibling_group& same = group->second;
       used[std::size_t(g.stream)] = true;
       if (parent == traced_grid::no_grid) {
