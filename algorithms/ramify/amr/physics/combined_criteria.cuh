@@ -237,11 +237,12 @@ class with_boxes : public Criterion {
     return level;
   }
 
-  refined_box<dim> boxes_[max_boxes];
+  // All bytes are set: on the CPU executor, old pointers in the others would look like arguments.
+  refined_box<dim> boxes_[max_boxes]{};
   unsigned count_ = 0;
-  double lower_[dim];
-  double root_edge_[dim];
-  real kept_;  // an indicator that neither refines nor coarsens
+  double lower_[dim]{};
+  double root_edge_[dim]{};
+  real kept_ = 0;  // an indicator that neither refines nor coarsens
 };
 
 }  // namespace ramify::inline RAMIFY_BUILD
