@@ -234,11 +234,10 @@ spatial_tree_view<Real, dim> spatial_trees<Real, dim>::view(std::size_t i) const
   const published_tree found = read_back(std::exchange(view.built, nullptr), stream_, doing);
   view.node_count = found.nodes;
   view.point_count = found.points;
-  for (int axis = 0; axis < dim && found.nodes > 0; ++axis) {
-    view.bounds.lower.x[axis] = static_cast<Real>(found.lower[axis]);
-    view.bounds.upper.x[axis] = static_cast<Real>(found.upper[axis]);
+  if (found.nodes > 0) {
+    view.bounds = found.bounds<Real, dim>();
+    view.least_nonzero = static_cast<Real>(found.least_nonzero);
   }
-  if (found.nodes > 0) view.least_nonzero = static_cast<Real>(found.least_nonzero);
   return view;
 }
 

@@ -164,10 +164,7 @@ class build_run final
     result.report.nodes = progress.node_count;
     this->state_reason(result.report);
     result.view = tree_.view(progress.points, progress.node_count, nullptr);
-    for (int axis = 0; axis < dim; ++axis) {
-      result.view.bounds.lower.x[axis] = static_cast<Real>(progress.published.lower[axis]);
-      result.view.bounds.upper.x[axis] = static_cast<Real>(progress.published.upper[axis]);
-    }
+    result.view.bounds = progress.published.template bounds<Real, dim>();
     result.view.least_nonzero = static_cast<Real>(progress.published.least_nonzero);
     if (!is_given_ && pass_memory(result)) has_waited = false;
     if (!has_waited) check(cudaStreamSynchronize(stream()), "waiting for the tree");

@@ -56,6 +56,17 @@ struct published_tree {
   double lower[3];            ///< corners of the box around all points
   double upper[3];            ///< the upper corner
   double least_nonzero;       ///< the least magnitude of a coordinate, of those that are not 0
+
+  /// Returns the box around all points. Real and dim must be those of the tree.
+  template <class Real, int dim>
+  [[nodiscard]] __host__ __device__ box<Real, dim> bounds() const {
+    box<Real, dim> around;
+    for (int axis = 0; axis < dim; ++axis) {
+      around.lower.x[axis] = static_cast<Real>(lower[axis]);
+      around.upper.x[axis] = static_cast<Real>(upper[axis]);
+    }
+    return around;
+  }
 };
 
 /// A tree in device memory, as a kernel argument. Node 0 is the root; an empty tree has no nodes.
@@ -88,13 +99,7 @@ struct spatial_tree_view {
   }
   /// Returns the box around all points, in such a kernel.
   [[nodiscard]] __device__ box<Real, dim> bounds_built() const {
-    if (built == nullptr) return bounds;
-    box<Real, dim> around;
-    for (int axis = 0; axis < dim; ++axis) {
-      around.lower.x[axis] = static_cast<Real>(built->lower[axis]);
-      around.upper.x[axis] = static_cast<Real>(built->upper[axis]);
-    }
-    return around;
+    return built == nullptr ? bounds : built->template bounds<Real, dim>();
   }
 };
 
