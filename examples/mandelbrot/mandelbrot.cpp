@@ -149,10 +149,12 @@ std::vector<double> shares_of_dwells(const std::vector<std::uint32_t>& dwells, s
 common::rgb_image draw_set(const std::vector<std::uint32_t>& dwells, const options& o) {
   const gradient& colors = gradients[static_cast<std::size_t>(o.colors)];
   const auto shares = shares_of_dwells(dwells, o.mandelbrot.max_iterations);
+  std::vector<common::rgb> of_dwells;
+  for (const double share : shares) of_dwells.push_back(common::color_along(colors, share));
   common::rgb_image picture{o.view.width, o.view.height, std::vector<common::rgb>(dwells.size())};
   std::ranges::transform(dwells, picture.pixels.begin(), [&](std::uint32_t dwell) {
     if (dwell == o.mandelbrot.max_iterations) return common::rgb{0, 0, 0};
-    return common::color_along(colors, shares[std::min<std::size_t>(dwell, shares.size() - 1)]);
+    return of_dwells[std::min<std::size_t>(dwell, of_dwells.size() - 1)];
   });
   if (!o.labels) return picture;
   const common::color_scale scale{
@@ -257,7 +259,8 @@ void check(options& o) {
   constexpr std::size_t most = std::numeric_limits<std::uint32_t>::max() / sizeof(common::rgb);
   constexpr unsigned most_labeled = 16'384;  // pixels of a side
   if (o.labels && std::max(o.view.width, o.view.height) > most_labeled) {
-    throw std::invalid_argument("--labels is for images of at most 16384 pixels a side");
+    throw std::invalid_argument("--labels is for images of at most " +
+                                std::to_string(most_labeled) + " pixels a side");
   }
   if ((!o.image.empty() || !o.rectangles.empty()) && o.view.pixels() > most) {
     throw std::invalid_argument("the image has " + std::to_string(o.view.pixels()) +
