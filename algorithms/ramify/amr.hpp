@@ -82,8 +82,8 @@ struct amr_region {
   friend bool operator==(const amr_region&, const amr_region&) = default;
 };
 
-/// A box in which all leaves have at least a level, whatever the criterion says. In two dimensions
-/// the third entry of each triple is not read.
+/// A box in which all leaves have at least a level, independently of the criterion. In two
+/// dimensions the third entry of each triple is not read.
 struct amr_refined_box {
   std::array<double, 3> lower{};  ///< the lower corner; below the upper corner of the domain
   std::array<double, 3> upper{};  ///< the upper corner; above `lower`
