@@ -121,10 +121,11 @@ class amr_run<Physics, Criterion, n> {
   ///         evaluated at 3 Gauss points along each axis of a cell, unless it has the member
   ///         average() (cell_average.cuh), for features that are smaller than a cell
   /// \param env  its memory must be empty
-  /// \throws std::invalid_argument naming a field of `options` or `env`; unavailable if this build
-  ///         cannot run on the backend or the route; amr_error if a cell's initial values are
-  ///         invalid or below a floor of the physics, or the mesh needs more than mesh.max_blocks;
-  ///         cuda_error; device_launch_error
+  /// \throws std::invalid_argument naming a field of `options` or `env`, or buffer_cells of the
+  ///         criterion if it is negative or greater than n; unavailable if this build cannot run on
+  ///         the backend or the route; amr_error if a cell's initial values are invalid or below a
+  ///         floor of the physics, or the mesh needs more than mesh.max_blocks; cuda_error;
+  ///         device_launch_error
   template <class Initial>
   amr_run(const Physics& physics, const Criterion& criterion, const Initial& initial,
           const amr_options& options, const environment& env = {}) {
@@ -133,7 +134,7 @@ class amr_run<Physics, Criterion, n> {
                   "amr_run: the initial state needs values operator()(const real "
                   "(&where)[dimensions]) const");
     if constexpr (is_valid) {
-      detail::amr::check_arguments<Physics, n>("amr_run", options, env);
+      detail::amr::check_arguments<Physics, n>("amr_run", criterion, options, env);
       detail::run_setup setup("amr_run", detail::by_get(env));
       parts_ = std::make_unique<parts>(physics, criterion, options, env);
       detail::amr::build_mesh(*parts_, setup,
@@ -150,7 +151,7 @@ class amr_run<Physics, Criterion, n> {
   ///         constructor
   amr_run(const Physics& physics, const Criterion& criterion, const amr_state& state,
           const amr_options& options, const environment& env = {}) {
-    detail::amr::check_arguments<Physics, n>("amr_run", options, env);
+    detail::amr::check_arguments<Physics, n>("amr_run", criterion, options, env);
     detail::amr::check_kind<Physics, n>(state, options.mesh);
     detail::run_setup setup("amr_run", detail::by_get(env));
     parts_ = std::make_unique<parts>(physics, criterion, options, env);

@@ -244,7 +244,7 @@ class distributed_amr_run<Physics, Criterion, n> {
              environment env, bool continues, Fill fill) {
     ranks_->require_equal(
         detail::amr::settings_of(options, env, dim, variables, sizeof(real), n, continues));
-    detail::amr::check_arguments<Physics, n>(name, options, env);
+    detail::amr::check_arguments<Physics, n>(name, criterion, options, env);
     detail::amr::check_launches_of_ranks(env);
     detail::cluster::check_kernel_backend(*ranks_, name);
     env.route = route::flat;

@@ -99,11 +99,24 @@ struct points {
   }
 };
 constexpr int buffer = 3;
+/// The same with buffer cells that the host sets.
+struct buffered_points : points {
+  int buffer_cells = buffer;
+};
 
-/// Returns the root blocks of 8 x 8 that are within the buffer of a cell to refine. `cells` is the
-/// number of cells along the edge of a root block, on the level of these cells. The domain is
+/// Returns a setting for them, with 8 x 8 root blocks.
+setting points_in_roots() {
+  setting s;
+  s.options.mesh.roots = {8, 8, 1};
+  s.options.mesh.max_level = 1;
+  s.options.regrid = {.refine_above = 1, .coarsen_below = 0.5, .patience = 2, .every = 1};
+  return s;
+}
+
+/// Returns the root blocks of 8 x 8 that are within `width` cells of a cell to refine. `cells` is
+/// the number of cells along the edge of a root block, on the level of these cells. The domain is
 /// periodic.
-places within_buffer(int cells) {
+places within_buffer(int cells, int width = buffer) {
   places found;
   const int all = 8 * cells;
   const auto distance = [&](int cell, int block) {
@@ -115,7 +128,7 @@ places within_buffer(int cells) {
     for (int x = 0; x < all; ++x) {
       if (!points::is_near((x + 0.5) / all, (y + 0.5) / all)) continue;
       for (int block = 0; block < 64; ++block) {
-        if (distance(x, block % 8) > buffer || distance(y, block / 8) > buffer) continue;
+        if (distance(x, block % 8) > width || distance(y, block / 8) > width) continue;
         found.insert({0, {unsigned(block % 8), unsigned(block / 8), 0}});
       }
     }
@@ -187,12 +200,9 @@ BOOST_DATA_TEST_CASE(boxes_stay_refined, data::make(routes) * data::make(subcycl
 // refined blocks: the blocks that only the coarse cells were near to are coarsened.
 BOOST_DATA_TEST_CASE(blocks_within_the_buffer_are_refined,
                      data::make(routes) * data::make(subcycling), taken, subcycle) {
-  setting s;
+  setting s = points_in_roots();
   s.env.route = taken;
   s.options.step.subcycle = subcycle;
-  s.options.mesh.roots = {8, 8, 1};
-  s.options.mesh.max_level = 1;
-  s.options.regrid = {.refine_above = 1, .coarsen_below = 0.5, .patience = 2, .every = 1};
   using gas = euler<double, 2>;
   amr_run<gas, with_buffer<points, buffer>, 8> run(gas{}, with_buffer<points, buffer>{points{}},
                                                    initial_state<gas>{s}, s.options, s.env);
@@ -204,6 +214,28 @@ BOOST_DATA_TEST_CASE(blocks_within_the_buffer_are_refined,
   run.advance(4);
   BOOST_TEST((refined_roots(run.snapshot()) == within_buffer(16)));
   BOOST_TEST(run.report().refined == refined);
+}
+
+BOOST_AUTO_TEST_CASE(a_buffer_is_at_most_as_wide_as_a_block) {
+  const setting s = points_in_roots();
+  using gas = euler<double, 2>;
+  using run_type = amr_run<gas, buffered_points, 8>;
+  const auto start = [&](int cells, const auto& from) {
+    return run_type(gas{}, buffered_points{{}, cells}, from, s.options, s.env);
+  };
+  const initial_state<gas> initial{s};
+  const amr_state saved = start(buffer, initial).save();
+  BOOST_TEST((refined_roots(start(buffer, saved).snapshot()) == within_buffer(8)));
+  for (const int cells : {0, 8}) {
+    const places found = refined_roots(start(cells, initial).snapshot());
+    BOOST_TEST((found == within_buffer(8, cells)), cells << " buffer cells");
+  }
+  for (const int cells : {-1, 9, std::numeric_limits<int>::max()}) {
+    const std::string text =
+        "amr_run: criterion.buffer_cells is " + std::to_string(cells) + "; it must be in [0, 8], ";
+    expect_error<std::invalid_argument>([&] { start(cells, initial); }, text);
+    expect_error<std::invalid_argument>([&] { start(cells, saved); }, text);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(bad_boxes_and_limits_are_refused) {

@@ -16,10 +16,11 @@
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
-/// Checks the arguments of a run with n cells along a block's edge. `algorithm` begins the message
-/// about the memory. \throws std::invalid_argument naming the field
-template <class Physics, int n>
-void check_arguments(const char* algorithm, const amr_options& options, const environment& env) {
+/// Checks the arguments of a run with n cells along a block's edge. `algorithm` begins the messages
+/// about the criterion and the memory. \throws std::invalid_argument naming the field
+template <class Physics, int n, class Criterion>
+void check_arguments(const std::string& algorithm, const Criterion& criterion,
+                     const amr_options& options, const environment& env) {
   constexpr int dim = Physics::dimensions;
   validate(options, dim);
   validate_cells<typename Physics::real>(options.mesh, dim, n);
@@ -30,8 +31,11 @@ void check_arguments(const char* algorithm, const amr_options& options, const en
               "another condition: this physics has no member ghost_state()");
     }
   }
+  const int buffer = buffer_cells_of(criterion);
+  require(buffer >= 0 && buffer <= n, algorithm + ": criterion.buffer_cells", buffer,
+          "in [0, " + std::to_string(n) + "], at most the cells along a block's edge");
   if (env.memory.empty()) return;
-  throw std::invalid_argument(std::string(algorithm) +
+  throw std::invalid_argument(algorithm +
                               ": environment.memory must be empty, because meshes grow");
 }
 

@@ -15,6 +15,9 @@
 /// A criterion that reads less than all values may have a type `sample_type`, not larger than
 /// `values`, and a member `sample_type sample(const values&) const`. Then kernels keep only the
 /// sample of each cell, and call the functor with a cell_stencil<sample_type, dim>.
+///
+/// A criterion may have a member `int buffer_cells`, static or not, from 0 to the number of cells
+/// along a block's edge: see with_buffer.
 
 #include <limits>
 #include <ramify/amr/mesh.cuh>
