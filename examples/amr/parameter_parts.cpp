@@ -69,7 +69,7 @@ void parameter_file::read(const part_entries& from, const char* key, int count, 
   }
   const entry& one = found->second;
   if (one.words.size() != std::size_t(count)) {
-    reject(one, "has " + std::to_string(one.words.size()) + " numbers; it must have " +
+    reject(one, "has " + counted(one.words.size(), "number") + "; it must have " +
                     std::to_string(count));
   }
   for (const std::string& word : one.words) {

@@ -12,6 +12,7 @@
 
 #include "file_options.hpp"
 #include "output_file.hpp"
+#include "text_file.hpp"
 
 namespace common {
 
@@ -43,7 +44,7 @@ inline constexpr const char* of_first_rank = " of rank 0";
 inline void print_trace(std::ostream& out, const std::string& file,
                         const ramify::launch_trace& trace, const char* whose = "") {
   if (file.empty()) return;
-  out << "trace: " << trace.count() << " grids" << whose << " in " << file;
+  out << "trace: " << counted(trace.count(), "grid") << whose << " in " << file;
   if (trace.lost > 0) out << "; not recorded: " << trace.lost;
   out << '\n';
 }

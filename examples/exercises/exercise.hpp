@@ -6,6 +6,7 @@
 /// schedule of the CPU executor is that of RAMIFY_CPU_SCHEDULE.
 
 #include <cstdlib>
+#include <ramify/runtime/detail/counted.hpp>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@
 namespace exercise {
 
 using lesson::device_array;
+using ramify::detail::runtime::counted;
 
 /// The answer is wrong. The message says what happened instead.
 struct wrong_answer : std::runtime_error {
@@ -25,11 +27,6 @@ struct wrong_answer : std::runtime_error {
 /// Throws wrong_answer if the condition does not hold.
 inline void expect(bool holds, const std::string& message) {
   if (!holds) throw wrong_answer(message);
-}
-
-/// Returns "1 grid", "2 grids", ...; `more` is the plural if it is not the noun with an s.
-inline std::string counted(std::size_t n, const std::string& noun, const std::string& more = {}) {
-  return std::to_string(n) + ' ' + (n == 1 ? noun : more.empty() ? noun + 's' : more);
 }
 
 #if !RAMIFY_ON_CUDA

@@ -280,7 +280,7 @@ void print(std::ostream& out, const common::stored_graph& graph,
         << " to " << teps.most << ")\n";
   }
   common::print_launch_costs(out, runs.back().launches);
-  if (o.verify) out << "verified: " << runs.size() << (runs.size() == 1 ? " run\n" : " runs\n");
+  if (o.verify) out << "verified: " << common::counted(runs.size(), "run") << '\n';
 }
 
 /// Runs the chosen algorithm.

@@ -11,6 +11,7 @@
 #include <iomanip>
 #include <iostream>
 #include <optional>
+#include <ramify/runtime/detail/counted.hpp>
 #include <ramify/runtime/launch_trace.hpp>
 #include <ramify/runtime/limits.cuh>
 #include <ramify/runtime/report.hpp>
@@ -164,9 +165,8 @@ inline std::string machine() {
   const cpu::executor_config config = cpu::current_executor_config();
   std::string text = "CPU executor, ";
   if (config.order != cpu::schedule::parallel) return text + "a reproducible schedule";
-  const unsigned workers =
-      config.workers != 0 ? config.workers : std::thread::hardware_concurrency();
-  return text + std::to_string(workers) + (workers == 1 ? " core" : " cores");
+  const unsigned all = std::thread::hardware_concurrency();
+  return text + detail::runtime::counted(config.workers != 0 ? config.workers : all, "core");
 #endif
 }
 
@@ -261,8 +261,8 @@ void write_trace(const rung<Problem>& r, const ladder_input& input,
   if (trace.grids.empty())
     throw std::runtime_error("rung '" + std::string(r.name) + "' does not record its launches");
   write_trace_file(file, trace);
-  std::cout << r.name << ", " << with_commas(problem.size()) << ": " << trace.count()
-            << " grids in " << file.string();
+  std::cout << r.name << ", " << with_commas(problem.size()) << ": "
+            << detail::runtime::counted(trace.count(), "grid") << " in " << file.string();
   if (trace.lost > 0) std::cout << "; not recorded: " << trace.lost;
   std::cout << '\n';
 }

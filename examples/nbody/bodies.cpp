@@ -128,10 +128,9 @@ bodies read_bodies(const std::filesystem::path& path, body_precision precision) 
       return;
     }
     if (const std::size_t count = line.split(words); count != words.size()) {
-      line.reject(words.size() == 7
-                      ? "is not seven numbers x,y,z,vx,vy,vz,m"
-                      : "has " + std::to_string(count) + " columns; the header line has " +
-                            std::to_string(words.size()));
+      line.reject(words.size() == 7 ? "is not seven numbers x,y,z,vx,vy,vz,m"
+                                    : "has " + counted(count, "column") + "; the header line has " +
+                                          std::to_string(words.size()));
     }
     row numbers{};
     for (std::size_t i = 0; i < numbers.size(); ++i) {

@@ -125,9 +125,8 @@ std::vector<std::int32_t> read_edges(const std::filesystem::path& path,
   });
   const std::size_t count = edges.size();
   if (!notation.nodes && nodes > 0 && nodes - 1 > largest_of_edges(count)) {
-    throw bad_input(largest + ", but a file of " + std::to_string(count) +
-                    " edges must number its nodes up to " +
-                    std::to_string(largest_of_edges(count)) +
+    throw bad_input(largest + ", but a file of " + counted(count, "edge") +
+                    " must number its nodes up to " + std::to_string(largest_of_edges(count)) +
                     " at most, unless --nodes states their number");
   }
   return parents_of(edges, lines, notation.nodes.value_or(nodes), first, path);

@@ -54,7 +54,7 @@ class number_rows {
     if (has_words(i)) reject(i, no_list);
     const std::size_t found = rows_[i].numbers.size();
     if (found != count) {
-      reject(i, "has " + std::to_string(found) + " numbers; it must have " + std::to_string(count) +
+      reject(i, "has " + counted(found, "number") + "; it must have " + std::to_string(count) +
                     ", " + expected);
     }
     return rows_[i].numbers;
@@ -186,8 +186,8 @@ instance_from_file<ramify::flow_shop_instance> read_machines(const number_rows& 
     rows.row(0, 2, "the numbers of jobs and machines");
     read_sizes(rows, 0, shop);
     if (shop.machines != rows.size() - 1) {
-      rows.reject(0, "announces " + std::to_string(shop.machines) + " machines, but " +
-                         std::to_string(rows.size() - 1) + " lines follow");
+      rows.reject(0, "announces " + counted(shop.machines, "machine") + " and is followed by " +
+                         counted(rows.size() - 1, "line"));
     }
   } else {
     shop.jobs = rows[0].size();
@@ -213,8 +213,8 @@ instance_from_file<ramify::knapsack_instance> read_knapsack(const std::filesyste
   if (sized) {
     const auto& sizes = rows.row(0, 2, "the number of items and the maximum weight");
     if (!fit) {
-      rows.reject(0, "announces " + std::to_string(sizes[0]) + " items, but " +
-                         std::to_string(rows.size() - 1) + " lines follow");
+      rows.reject(0, "announces " + std::to_string(sizes[0]) + " items and is followed by " +
+                         counted(rows.size() - 1, "line"));
     }
     rows.check(0, "maximum weight", sizes[1], std::int64_t{1} << 62);
     instance.capacity = sizes[1];

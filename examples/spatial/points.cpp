@@ -31,7 +31,7 @@ class point_reader {
     if (line.is_first && begin(line)) return;
     if (is_xyz_ && all_.points.empty()) begin_atoms(line);
     if (const std::size_t count = line.split(words_); count != words_.size()) {
-      line.reject("has " + std::to_string(count) + " columns; the lines before it have " +
+      line.reject("has " + counted(count, "column") + "; the lines before it have " +
                   std::to_string(words_.size()));
     }
     if (is_xyz_) check_atom(line);
@@ -45,8 +45,8 @@ class point_reader {
   /// Returns the points, after the last line. \throws bad_input if some are missing
   point_set finish(const std::filesystem::path& path) {
     if (is_xyz_ && all_.points.size() < stated_) {
-      throw bad_input(name_of_input(path) + ": the first line states " + std::to_string(stated_) +
-                      " points, but the file has " + std::to_string(all_.points.size()));
+      throw bad_input(name_of_input(path) + ": the first line states " + counted(stated_, "point") +
+                      ", but the file has " + std::to_string(all_.points.size()));
     }
     return std::move(all_);
   }
@@ -88,8 +88,8 @@ class point_reader {
 
   void check_atom(const text_line& line) const {
     if (all_.points.size() == stated_) {
-      line.reject("follows the " + std::to_string(stated_) +
-                  " points that the first line states; a file must have one frame");
+      line.reject("follows the " + counted(stated_, "point") +
+                  " that the first line states; a file must have one frame");
     }
     const char c = static_cast<char>(words_[0].front() | 0x20);
     unsigned atomic_number = 0;
@@ -133,7 +133,7 @@ class point_reader {
     };
     std::size_t number = 0;
     if (parse_number(column, number) == number_error::none) {
-      if (number > words_.size()) fail("has " + std::to_string(words_.size()) + " columns");
+      if (number > words_.size()) fail("has " + counted(words_.size(), "column"));
       return number - 1;
     }
     if (!is_header) fail("is no header line");

@@ -181,7 +181,7 @@ wrong 'bad.inputs, line 1: region.b: shape is box; it must be everywhere' '[regi
   'pressure = 1' 'box_lo = 0 0' 'box_hi = 1 1'
 box=('problem = noh' '[amr.a]' 'in_box_lo = 0 0')
 wrong 'bad.inputs, line 2: amr.a has no in_box_hi' "${box[@]}"
-wrong 'bad.inputs, line 4: amr.a.in_box_hi has 1 numbers; it must have 2' "${box[@]}" 'in_box_hi = 1'
+wrong 'bad.inputs, line 4: amr.a.in_box_hi has 1 number; it must have 2' "${box[@]}" 'in_box_hi = 1'
 wrong "bad.inputs, line 4: amr.a.in_box_hi is 'inf'; it must be a finite number" "${box[@]}" 'in_box_hi = 1 inf'
 wrong 'bad.inputs, line 4: amr.a.in_box_hi[1] is 0; it must be inside of the domain' "${box[@]}" 'in_box_hi = 1 0'
 wrong 'bad.inputs, line 4: amr.a.in_box_hi[1] is 0.5; it must be above lower' 'problem = noh' '[amr.a]' \

@@ -185,7 +185,7 @@ refuses "line 2: '1 x' is not two vertices and an optional length" '0 1\n1 x\n'
 refuses "line 1: '0 1 2 3' is not two vertices" '0 1 2 3\n'
 refuses 'names vertex 7; it must be in [0, 5)' '0 1\n7 1\n' --vertices 5
 refuses "line 1: '-1 1' is not two vertices" '\x2d1 1\n'
-refuses 'names vertex 2000000000, but a file of 1 edges must name vertices below' '0 2000000000\n'
+refuses 'names vertex 2000000000, but a file of 1 edge must name vertices below' '0 2000000000\n'
 refuses 'has a length that is not at least 0' '0 1 -2\n' --algorithm sssp
 refuses 'has a length that is not at least 0' '0 1 nan\n' --algorithm sssp
 refuses "has a length of 'far', which is not a number" '0 1 far\n' --algorithm sssp
@@ -204,7 +204,7 @@ refuses 'states another number of vertices than --vertices, 3' "$header coordina
 refuses 'is too large for float' '0 1 1e39\n' --algorithm sssp --type float
 refuses 'is not a whole number, as --type integer demands' '0 1 .5\n' --algorithm sssp --type integer
 refuses 'has no line with the matrix' "$header coordinate real general\n"
-refuses 'has 1 entries; its size states 2' "$header coordinate pattern general\n2 2 2\n1 2\n"
+refuses 'has 1 entry; its size states 2' "$header coordinate pattern general\n2 2 2\n1 2\n"
 refuses 'names vertex 0; it must be in [1, 3)' "$header coordinate pattern general\n2 2 1\n0 2\n"
 refuses 'names vertex 3; it must be in [1, 3)' "$header coordinate pattern general\n2 2 1\n1 3\n"
 refuses 'is not an entry of the matrix' "$header coordinate real general\n2 2 1\n1 2\n"

@@ -167,7 +167,7 @@ BOOST_AUTO_TEST_CASE(kinds_of_matrix_market) {
 BOOST_AUTO_TEST_CASE(dimacs_files) {
   check("c roads\np sp 3 2\na 1 2 5\na 3 1 7\n", 3, false, {{0, 1}, {2, 0}});
   check_lengths<float>("p sp 3 2\na 1 2 5\nc here\na 3 1 7\n", {5, 7});
-  refuse("p sp 3 2\na 1 2 5\n", "has 1 edges; its size states 2");
+  refuse("p sp 3 2\na 1 2 5\n", "has 1 edge; its size states 2");
   refuse("p edge 3 2\ne 1 2\n", "is not the problem 'p sp vertices edges'");
   refuse("a 1 2 5\n", "is before the problem");
   refuse("p sp 3 1\na 0 2 5\n", "names vertex 0; it must be in [1, 4)");
@@ -184,7 +184,7 @@ BOOST_AUTO_TEST_CASE(konect_files) {
   check("% sym unweighted, of 2; of 3\n0 1\n", 2, false, {{0, 1}});  // a comment of a list
   refuse("% asym positive\n1 2 4 x\n", "line 2: '1 2 4 x' has a time of 'x'");
   refuse("% bip unweighted\n1 1\n", "bipartite");
-  refuse("% sym unweighted\n% 3 3 3\n1 2\n", "has 1 edges; its size states 3");
+  refuse("% sym unweighted\n% 3 3 3\n1 2\n", "has 1 edge; its size states 3");
   refuse("1 2\n", "is not after the header", {.format = graph_format::konect});
 }
 
@@ -201,7 +201,7 @@ BOOST_AUTO_TEST_CASE(metis_files) {
          "give graph_file_options.format metis or graph_file_options.format edges");
   refuse("3 1\n2\n\n1\n", "line 2: the edge from 1 to 2 is not in the line of vertex 2", metis);
   refuse("2 1 001\n2 9\n1 8\n", "with the same length", metis);
-  refuse("2 1\n2\n", "has lines of 1 vertices; its first line states 2", metis);
+  refuse("2 1\n2\n", "has lines of 1 vertex; its first line states 2", metis);
   refuse("2 1\n1 2\n1\n", "has vertex 1 as its own neighbor", metis);
   refuse("2 1\n3\n1\n", "names vertex 3; it must be in [1, 3)", metis);
 }

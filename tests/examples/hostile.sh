@@ -210,7 +210,7 @@ done <<'TABLE'
 # ---- headers, limits ----
 0 ~ - ~ printf '2 9\n4 3\n5 6\n' | solve knapsack --input - --backend cpu && grep -q '^profit: 9$' out
 0 ~ - ~ printf '0 0  10 10  -10 10  0 0\n' | shape --input - --flatness 0.25 --compare && grep -q '^points: 9$' out
-3 ~ line 1: '7 9' announces 7 items, but 1 lines follow ~ printf '7 9\n4 3\n' | solve knapsack --input - --format sizes
+3 ~ line 1: '7 9' announces 7 items and is followed by 1 line ~ printf '7 9\n4 3\n' | solve knapsack --input - --format sizes
 3 ~ line 1: 'number of jobs' is neither a list of whole numbers, nor the first line of a file of Taillard, whose third line has words, too ~ printf 'number of jobs\n2 1\n3 4\n' | solve flow-shop --input -
 3 ~ ends too early ~ printf 'number of jobs\n' | solve flow-shop --input -
 2 ~ --max-nodes ~ solve knapsack --max-nodes -5
@@ -445,7 +445,7 @@ done <<'TABLE'
 3 ~ xxx...' is a header line without the column 'x' ~ nbody --input in/long
 3 ~ yyy...', which is not a finite number ~ nbody --input in/long_field
 3 ~ in/old_mac, line 1: '1\r2' is not a number ~ quicksort --input in/old_mac
-3 ~ names node 2000000000, but a file of 1 edges ~ rooted_tree --input in/sparse --format edges
+3 ~ names node 2000000000, but a file of 1 edge ~ rooted_tree --input in/sparse --format edges
 3 ~ line 1: '99999999999999999999999' would be rounded ~ quicksort --input in/huge
 3 ~ is not a key and a value ~ quicksort --input n --pairs
 3 ~ line 1: 'x 1' has a key of 'x', which is not a number ~ printf 'x 1\n' | quicksort --input - --pairs
@@ -619,7 +619,7 @@ done <<'TABLE'
 2 ~ --tree and --statistics name the same file ~ near --tree o.png --statistics ./o.png
 3 ~ in/utf16 ~ spatial --input in/utf16
 3 ~ in/empty: the number of points is 0 ~ spatial --input in/empty
-3 ~ in/nul: the first line states 1 points, but the file has 0 ~ spatial --input in/nul
+3 ~ in/nul: the first line states 1 point, but the file has 0 ~ spatial --input in/nul
 3 ~ in/n, line 3: '2' is not an element and three numbers x,y,z ~ near --queries in/n --nearest 1 --output o
 5 ~ cannot write nofolder/o.svg: no such folder ~ spatial --generate uniform --n 1e9 --tree nofolder/o.svg
 5 ~ readonly ~ near --nearest 1 --output readonly

@@ -326,9 +326,9 @@ BOOST_AUTO_TEST_CASE(xyz) {
   }
   refuses("the first line states 3 points, but the file has 1",
           [] { (void)points_of("3\n\nO 0 0 0\n"); });
-  refuses("line 4: 'H 1 1 1' follows the 1 points",
+  refuses("line 4: 'H 1 1 1' follows the 1 point that",
           [] { (void)points_of("1\n\nO 0 0 0\nH 1 1 1\n"); });
-  refuses("line 4: '1' has 1 columns", [] { (void)points_of("1\n\nO 0 0 0\n1\n"); });
+  refuses("line 4: '1' has 1 column;", [] { (void)points_of("1\n\nO 0 0 0\n1\n"); });
   refuses("line 3: '0.5 1 2 3' does not begin with an element",
           [] { (void)points_of("1\n\n0.5 1 2 3\n"); });
   refuses("line 3: '1 2 3' is not an element and three numbers",

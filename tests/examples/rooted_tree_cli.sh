@@ -99,7 +99,7 @@ bad '0 1 2\n' "line 1: '0 1 2' is not a parent and a child" --format edges
 bad '0 2147483647\n' "line 1: '0 2147483647' is not a parent and a child" --format edges
 bad '0 1\n1 0\n' "node 0 never reaches a root" --format edges
 # A short list of edges does not take the memory of a large forest, unless --nodes says so.
-bad '0 999999999\n' "line 1: '0 999999999' names node 999999999, but a file of 1 edges must number" \
+bad '0 999999999\n' "line 1: '0 999999999' names node 999999999, but a file of 1 edge must number" \
   --format edges
 bad '0 1\n0 1048577\n' 'up to 1048576 at most, unless --nodes states' --format edges
 printf '0 1\n0 1048576\n' >j

@@ -60,7 +60,7 @@ expect 0 - knapsack --input kp --weight-limit 5 --format sizes --output chosen -
 expect 0 - knapsack --input kp --format plain --backend cpu
 output_has 'items: 11'
 output_has 'input format: weight and profit of each item (--format plain)'
-expect 3 "items, line 2: '3,4' announces 3 items, but 2 lines follow" knapsack --input items --format sizes
+expect 3 "items, line 2: '3,4' announces 3 items and is followed by 2 lines" knapsack --input items --format sizes
 expect 2 "format 'csv' is none of automatic, plain, sizes" knapsack --input items --format csv
 expect 2 '--format requires --input' knapsack --format plain
 sed 's/^4 23$/4 -23/' kp >bad
@@ -157,7 +157,7 @@ expect 3 "named, line 1: 'job0,job1' is neither a list of whole numbers, nor the
 printf '1 2\n3 nan\n' >nan
 expect 3 "nan, line 2: '3 nan' is not a list of whole numbers" knapsack --input nan
 printf '1 2\n3\n' >ragged
-expect 3 "ragged, line 2: '3' has 1 numbers; it must have 2, the times of the jobs on machine 1" \
+expect 3 "ragged, line 2: '3' has 1 number; it must have 2, the times of the jobs on machine 1" \
   flow-shop --input ragged
 expect 3 "line 1: '1 2 3' has 3 numbers; it must have 2, weight and profit" knapsack --input - <<<'1 2 3'
 expect 3 'standard input: flow_shop_instance.times is 70000; it must be at most 65535 in sum' \

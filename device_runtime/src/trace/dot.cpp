@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Writes the launch tree in Graphviz's DOT language.
 #include <map>
+#include <ramify/runtime/detail/counted.hpp>
 #include <tuple>
 #include <vector>
 
@@ -8,6 +9,8 @@
 
 namespace ramify::inline RAMIFY_ABI {
 namespace {
+
+using detail::runtime::counted;
 
 /// The styles of edges, by launch_stream. They differ in line style, not only in color.
 constexpr std::array<std::string_view, 5> styles{"color=\"#5f6b7a\"", "color=\"#2563c9\"",
@@ -36,8 +39,6 @@ std::string utf8(const std::string& text) {
   return nlohmann::json::parse(json_text(text)).get<std::string>();
 }
 
-std::string grids_text(std::size_t n) { return std::to_string(n) + (n == 1 ? " grid" : " grids"); }
-
 /// The children of one grid that are drawn alike.
 struct sibling_group {
   std::size_t seen = 0;
@@ -64,7 +65,7 @@ class dot_writer {
       const std::size_t parent = parent_of(trace_, i);
       if (parent != traced_grid::no_grid) has_launched[parent] = true;
     }
-    out_ << "// " << grids_text(trace_.grids.size()) << ", " << trace_.lost << " lost, route "
+    out_ << "// " << counted(trace_.grids.size(), "grid") << ", " << trace_.lost << " lost, route "
          << to_string(trace_.taken) << ", backend " << to_string(trace_.ran_on) << '\n'
          << "digraph launches {\n"
          << "  graph [fontname=\"Helvetica\", rankdir=TB, ranksep=0.45, nodesep=0.2];\n"
@@ -122,7 +123,7 @@ class dot_writer {
       if (same.folded == 0) continue;
       const traced_grid& g = trace_.grids[same.rest];
       std::string text = std::to_string(same.folded) + " more\n" + label(g);
-      if (same.below > 0) text += "\nwith " + grids_text(same.below) + " below";
+      if (same.below > 0) text += "\nwith " + counted(same.below, "grid") + " below";
       out_ << "  g" << same.rest << " [label=" << in_quotes(text)
            << ", style=\"rounded,filled\", fillcolor=\"#eeeeee\", peripheries=2];\n"
            << "  " << name_of(std::get<0>(key), g) << " -> g" << same.rest << " ["

@@ -103,8 +103,8 @@ amr_checkpoint read_amr_checkpoint(const std::filesystem::path& path) {
     to.first_totals = file.values<double>("first_totals");
     const auto totals = field_names(to.settings.flow, ramify::amr_fields::conserved).size();
     if (to.first_totals.size() != totals) {
-      throw std::invalid_argument("first_totals has " + std::to_string(to.first_totals.size()) +
-                                  " numbers; it must have " + std::to_string(totals));
+      throw std::invalid_argument("first_totals has " + counted(to.first_totals.size(), "number") +
+                                  "; it must have " + std::to_string(totals));
     }
     ramify::amr_state& state = to.state;
     const nlohmann::json& counts = file.settings.at("state");

@@ -124,8 +124,8 @@ table_file table_file::resume(std::filesystem::path path, std::vector<std::strin
 
 void table_file::append(std::span<const double> row) {
   if (row.size() != columns_.size()) {
-    throw std::invalid_argument("a row of " + std::to_string(row.size()) +
-                                " numbers for a table of " + std::to_string(columns_.size()));
+    throw std::invalid_argument("a row of " + counted(row.size(), "number") + " for a table of " +
+                                std::to_string(columns_.size()));
   }
   std::string line;
   for (const double number : row) {

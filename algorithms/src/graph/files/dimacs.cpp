@@ -144,8 +144,8 @@ graph_from_file read_metis(const graph_text& text, const graph_file_options& opt
   if (!builder.has_size())
     throw bad_input(name + " has no line with the numbers of vertices and edges");
   if (vertex != header.vertices) {
-    throw bad_input(name + " has lines of " + std::to_string(vertex) +
-                    " vertices; its first line states " + std::to_string(header.vertices));
+    throw bad_input(name + " has lines of " + counted(vertex, "vertex", "vertices") +
+                    "; its first line states " + std::to_string(header.vertices));
   }
   if (const metis_edge* const lone = lone_edge(edges)) {
     throw bad_input(name + ", line " + std::to_string(line_of[lone->from - 1]) +

@@ -32,7 +32,7 @@ void graph_builder::set_size(const text_line& line, std::size_t vertices, std::s
   }
   if (!options_.vertices && vertices > most_for(edges)) {
     line.reject("states " + std::to_string(vertices) + " vertices, but a file of " +
-                std::to_string(edges) + " edges may have " + std::to_string(most_for(edges)) +
+                counted(edges, "edge") + " may have " + std::to_string(most_for(edges)) +
                 " at most, unless graph_file_options.vertices states their number");
   }
   size_ = vertices;
@@ -73,8 +73,8 @@ std::size_t graph_builder::count_of_list(const std::filesystem::path& path) cons
   if (edges == 0) return 0;
   if (largest_ - first_ >= most) {
     text_line{path, line_of_largest_, text_of_largest_}.reject(
-        "names vertex " + std::to_string(largest_) + ", but a file of " + std::to_string(edges) +
-        " edges must name vertices below " + std::to_string(most + first_) +
+        "names vertex " + std::to_string(largest_) + ", but a file of " + counted(edges, "edge") +
+        " must name vertices below " + std::to_string(most + first_) +
         ", unless graph_file_options.vertices states their number");
   }
   return largest_ - first_ + 1;
@@ -84,8 +84,8 @@ graph_from_file graph_builder::finish(const graph_text& text, std::string format
   const std::string name = name_of_input(text.path);
   edge_list& list = made_.list;
   if (size_ && !has_zeros_ && list.edges.size() != stated_edges_) {
-    throw bad_input(name + " has " + std::to_string(list.edges.size()) +
-                    " edges; its size states " + std::to_string(stated_edges_));
+    throw bad_input(name + " has " + counted(list.edges.size(), "edge") + "; its size states " +
+                    std::to_string(stated_edges_));
   }
   list.vertices = size_ ? *size_ : count_of_list(text.path);
   list.is_undirected = list.is_undirected || options_.is_undirected;

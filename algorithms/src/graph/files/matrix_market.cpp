@@ -83,8 +83,8 @@ class matrix_reader {
     if (!has_size_) throw bad_input(name + " has no line with the matrix's size");
     const std::size_t most = kind_.is_array ? size_of_array() : builder_.stated_edges();
     if (entries_ != most) {
-      throw bad_input(name + " has " + std::to_string(entries_) + " entries; its size states " +
-                      std::to_string(most));
+      throw bad_input(name + " has " + counted(entries_, "entry", "entries") +
+                      "; its size states " + std::to_string(most));
     }
     return builder_.finish(text, kind_.name);
   }

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <limits>
 #include <optional>
+#include <ramify/runtime/detail/counted.hpp>
 #include <ramify/runtime/error.hpp>
 #include <ramify/version.hpp>
 #include <span>
@@ -24,6 +25,8 @@
 #include <vector>
 
 namespace ramify::detail::files::inline RAMIFY_ABI {
+
+using runtime::counted;
 
 /// Returns the content of a file, or of standard input if the path is "-".
 /// \throws bad_input if it cannot be read, is a folder, or is a device other than a terminal
