@@ -4,6 +4,8 @@
 /// \file
 /// The k best candidates of a query for neighbors: sorted lists in registers, and heaps.
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <ramify/spatial_tree/config.hpp>
 #include <ramify/spatial_tree/morton.cuh>
@@ -108,6 +110,26 @@ class candidate_list {
 
   neighbor_row<Real> row_;
   neighbor<Real> best_[capacity];
+};
+
+/// The sizes of the lists for which there are kernels, in ascending order. An insertion takes time
+/// for each element of a list.
+template <unsigned... sizes>
+struct list_sizes {
+  static constexpr unsigned largest = std::max({sizes...});
+
+  /// Returns use(size) for the least size that holds k <= largest candidates, as a
+  /// std::integral_constant.
+  template <class Use>
+  [[nodiscard]] static auto with_least(std::size_t k, const Use& use) {
+    auto found = use(constant<largest>());
+    static_cast<void>(((k <= sizes && (found = use(constant<sizes>()), true)) || ...));
+    return found;
+  }
+
+ private:
+  template <unsigned size>
+  using constant = std::integral_constant<unsigned, size>;
 };
 
 /// The k least of some distances, for k <= capacity, in sorted order. If k < capacity, the first

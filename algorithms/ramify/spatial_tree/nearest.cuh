@@ -250,26 +250,20 @@ template <class Real, int dim, class Metric>
 using nearest_kernel = void (*)(spatial_tree_view<Real, dim>, nearest_queries<Real, dim>,
                                 query_metric<Real, Metric>, std::uint32_t*, Real*, trace_ticket);
 
-/// Returns the kernel with the least of some capacities that holds k candidates. An insertion takes
-/// time for each element of a list.
-template <class Real, int dim, class Metric, unsigned capacity, unsigned... larger>
-nearest_kernel<Real, dim, Metric> kernel_with_list(std::size_t k) {
-  if constexpr (sizeof...(larger) > 0) {
-    if (k > capacity) return kernel_with_list<Real, dim, Metric, larger...>(k);
-  }
-  return nearest_neighbors<Real, dim, Metric, candidate_list<Real, capacity>>;
-}
+/// The sizes of the lists of nearest(). The scaled metric has few, because few calls need it.
+template <class Metric>
+using sizes_of_nearest = std::conditional_t<std::is_same_v<Metric, plain_metric>,
+                                            list_sizes<1, 2, 4, 6, 8, 10, 12, 16, 24, 32, 48, 64>,
+                                            list_sizes<1, 8, 16, 32, 64>>;
 
-/// Returns the kernel for k candidates: in registers, or in the output rows. The scaled metric has
-/// few kernels, because few calls need it.
+/// Returns the kernel for k candidates: in registers, or in the output rows.
 template <class Real, int dim, class Metric>
 nearest_kernel<Real, dim, Metric> kernel_of_nearest(std::size_t k) {
-  if (k > 64) return nearest_neighbors<Real, dim, Metric, candidate_heap<Real>>;
-  if constexpr (std::is_same_v<Metric, plain_metric>) {
-    return kernel_with_list<Real, dim, Metric, 1, 2, 4, 6, 8, 10, 12, 16, 24, 32, 48, 64>(k);
-  } else {
-    return kernel_with_list<Real, dim, Metric, 1, 8, 16, 32, 64>(k);
-  }
+  using sizes = sizes_of_nearest<Metric>;
+  if (k > sizes::largest) return nearest_neighbors<Real, dim, Metric, candidate_heap<Real>>;
+  return sizes::with_least(k, []<class Size>(Size) -> nearest_kernel<Real, dim, Metric> {
+    return nearest_neighbors<Real, dim, Metric, candidate_list<Real, Size::value>>;
+  });
 }
 
 }  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD

@@ -37,10 +37,23 @@ struct neighbor_calls {
   Real* distances2;
 };
 
-/// The maximum number of registers of a thread of visit_nearest(). With 96 for a list of 32 floats,
-/// five blocks instead of four fit on a multiprocessor.
+/// The sizes of the lists of query(). There are fewer than for nearest(), because each callback
+/// compiles the kernels, and only on a GPU a longer list takes more time.
+#if RAMIFY_ON_CUDA
+using sizes_of_plain_matches = list_sizes<1, 4, 8, 10, 16, 32>;
+#else
+using sizes_of_plain_matches = list_sizes<1, 8, 32>;
+#endif
+using sizes_of_scaled_matches = list_sizes<8>;
+
+/// The greatest k for which no metric needs rows of candidates in memory.
+inline constexpr std::size_t max_k_without_rows = sizes_of_scaled_matches::largest;
+
+/// The maximum number of registers of a thread of visit_nearest(). With 96 for the largest list of
+/// floats, five blocks instead of four fit on a multiprocessor.
 template <class Real, class Candidates>
-inline constexpr int registers_of_search = Candidates::max_k == 32 && sizeof(Real) == 4 ? 96 : 255;
+inline constexpr int registers_of_search =
+    sizeof(Real) == 4 && Candidates::max_k == sizes_of_plain_matches::largest ? 96 : 255;
 
 /// Calls the callback for the k nearest accepted points of each query. One thread for a query.
 template <class Real, int dim, class Metric, class Candidates, class Filter, class Callback>
@@ -84,9 +97,6 @@ __global__ void __maxnreg__((registers_of_search<Real, Candidates>))
   calls.end();
 }
 
-/// The greatest k for which no metric needs rows of candidates in memory.
-inline constexpr std::size_t max_k_without_rows = 8;
-
 /// The search of a query_run for neighbors.
 template <class Real, int dim, class Filter, class Callback>
 struct neighbor_search {
@@ -106,21 +116,14 @@ struct neighbor_search {
   template <class Metric, class Candidates>
   static constexpr auto kernel = visit_nearest<Real, dim, Metric, Candidates, Filter, Callback>;
 
-  /// Returns the kernel for k candidates. There are fewer kernels than for nearest(), because each
-  /// callback compiles them, and only on a GPU a longer list takes more time.
+  /// Returns the kernel for k candidates: in registers, or in rows.
   template <class Metric>
   [[nodiscard]] auto kernel_in() const {
-    if constexpr (std::is_same_v<Metric, plain_metric>) {
-      if (k == 1) return kernel<Metric, candidate_list<Real, 1>>;
-#if RAMIFY_ON_CUDA
-      if (k <= 4) return kernel<Metric, candidate_list<Real, 4>>;
-      if (k > 8 && k <= 10) return kernel<Metric, candidate_list<Real, 10>>;
-      if (k > 10 && k <= 16) return kernel<Metric, candidate_list<Real, 16>>;
-#endif
-      if (k > 8 && k <= 32) return kernel<Metric, candidate_list<Real, 32>>;
-    }
-    if (k <= max_k_without_rows) return kernel<Metric, candidate_list<Real, 8>>;
-    return kernel<Metric, candidate_heap<Real>>;
+    using sizes = std::conditional_t<std::is_same_v<Metric, plain_metric>, sizes_of_plain_matches,
+                                     sizes_of_scaled_matches>;
+    if (k > sizes::largest) return kernel<Metric, candidate_heap<Real>>;
+    return sizes::with_least(
+        k, []<class Size>(Size) { return kernel<Metric, candidate_list<Real, Size::value>>; });
   }
 };
 
