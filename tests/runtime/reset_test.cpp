@@ -2,17 +2,16 @@
 // cudaDeviceReset(): Ramify makes again what it keeps for a device. A run that began before the
 // reset throws, and objects from before it destroy nothing of the new context. After a fault, runs
 // throw or, if the driver allows it, work again after a reset.
-#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
 #include <optional>
 #include <ramify/cpu/executor.hpp>
-#include <ramify/quicksort.hpp>
 #include <ramify/runtime/limits.cuh>
 #include <ramify/runtime/shared.cuh>
 #include <ramify/runtime/staging.cuh>
+#include <ramify/tree_search.hpp>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -39,8 +38,8 @@ void reset_device() {
 bool device_is_available() { return cudaFree(nullptr) == cudaSuccess; }
 #endif
 
-/// Runs all kinds of chains on both routes, a staged copy, and a sort. Returns what is wrong, or an
-/// empty string.
+/// Runs all kinds of chains on both routes, a staged copy, and a tree search. Returns what is
+/// wrong, or an empty string.
 std::string run_all() {
   bool right = true;
   chains::for_each_program([&]<class Program>(Program*) {
@@ -60,9 +59,10 @@ std::string run_all() {
   check(cudaStreamSynchronize(nullptr), "copying");
   if (copy != keys) return "a copy is wrong";
 
-  keys.resize(100'000);
-  quicksort(keys, sort_order::ascending, {.backend = backend_under_test(), .route = route::device});
-  return std::ranges::is_sorted(keys) ? "" : "a sort is wrong";
+  const uts_named_tree& tree = uts_trees().front();
+  const tree_search_result found =
+      tree_search(tree.parameters, {.backend = backend_under_test(), .route = route::device});
+  return found.counts == tree.counts ? "" : "a tree search is wrong";
 }
 
 __global__ void take_from_heap(void** taken, std::size_t bytes) { *taken = device_malloc(bytes); }
