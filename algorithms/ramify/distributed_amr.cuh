@@ -115,13 +115,13 @@ class distributed_amr_run<Physics, Criterion, n> {
   using values = typename Physics::values;              ///< the values of a cell
 
   /// Builds the mesh for an initial state and fills it. The arguments are those of amr_run, and
-  /// must be the same on all ranks. `options`, `env` and the types are compared, except for the
-  /// stream and the trace; the others are not.
+  /// must be the same on all ranks. `options`, `env`, the types and the buffer cells are compared,
+  /// except for the stream and the trace; the others are not.
   /// \param env  its memory must be empty
   /// \throws std::invalid_argument naming a field of `options` or `env`, also for route::device and
-  ///         flat_loop::graph, or if this code was compiled for another backend than that of
-  ///         `ranks`; on all ranks, if a rank has another field than rank 0, other sizes, or the
-  ///         other constructor
+  ///         flat_loop::graph, or buffer_cells of the criterion as amr_run; or if this code was
+  ///         compiled for another backend than that of `ranks`; on all ranks, if a rank has another
+  ///         field than rank 0, other sizes, or the other constructor
   /// \throws unavailable for another env.backend, or if the stream is being captured;
   ///         amr_error as amr_run; cluster_error; cuda_error
   template <class Initial>
@@ -242,8 +242,11 @@ class distributed_amr_run<Physics, Criterion, n> {
   template <class Fill>
   void start(const Physics& physics, const Criterion& criterion, const amr_options& options,
              environment env, bool continues, Fill fill) {
-    ranks_->require_equal(
-        detail::amr::settings_of(options, env, dim, variables, sizeof(real), n, continues));
+    shared_settings settings =
+        detail::amr::settings_of(options, env, dim, variables, sizeof(real), n, continues);
+    settings.add("distributed_amr_run: criterion.buffer_cells",
+                 detail::amr::buffer_cells_of(criterion));
+    ranks_->require_equal(settings);
     detail::amr::check_arguments<Physics, n>(name, criterion, options, env);
     detail::amr::check_launches_of_ranks(env);
     detail::cluster::check_kernel_backend(*ranks_, name);

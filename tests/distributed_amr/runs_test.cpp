@@ -20,6 +20,11 @@ using namespace tests;
 
 BOOST_AUTO_TEST_SUITE(distributed_runs)
 
+/// A criterion with buffer cells that the host sets.
+struct buffered : criterion_of<gas> {
+  int buffer_cells;
+};
+
 BOOST_AUTO_TEST_CASE(a_uniform_mesh_has_the_same_bits_on_any_number_of_ranks) {
   for (const bool subcycle : subcycling) {
     setting s = moving<gas>(subcycle);
@@ -105,9 +110,8 @@ BOOST_DATA_TEST_CASE(a_gas_with_fallbacks_and_a_callback, data::make(subcycling)
 }
 
 BOOST_DATA_TEST_CASE(buffer_cells_on_ranks, data::make(subcycling), subcycle) {
-  using buffered = ramify::with_buffer<criterion_of<gas>, 2>;
   const setting s = moving<gas>(subcycle);
-  const buffered criterion{criterion_of<gas>{s}};
+  const buffered criterion{criterion_of<gas>{s}, 2};
   const std::uint64_t steps = subcycle ? 4 : 6;
   std::unique_ptr<result> expected;
   if (is_first()) {
@@ -257,6 +261,21 @@ BOOST_AUTO_TEST_CASE(options_that_need_launches_by_kernels_are_refused) {
     BOOST_CHECK_EXCEPTION(run.advance(1, std::nan("")), std::invalid_argument, names("stop_time"));
     run.advance_to(0.001);
     BOOST_TEST(run.time() == 0.001);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(bad_buffer_cells_are_named_on_all_ranks) {
+  on_ranks(3, [&](communicator& ranks) {
+    const setting s = moving<gas>(false);
+    const auto refuse = [&](int cells, const std::string& text) {
+      using run_type = ramify::distributed_amr_run<gas, buffered, cells_along>;
+      const buffered criterion{criterion_of<gas>{s}, cells};
+      BOOST_CHECK_EXCEPTION(run_type(ranks, gas{}, criterion, initial_state<gas>{s}, s.options),
+                            std::invalid_argument, names("criterion.buffer_cells is " + text));
+    };
+    refuse(cells_along + 1, std::to_string(cells_along + 1) + "; it must be in [0, ");
+    refuse(-1, "-1; it must be in [0, ");
+    refuse(ranks.rank() == 2 ? 0 : 2, "'2' on rank 0, but '0' on rank 2");
   });
 }
 
