@@ -26,7 +26,7 @@ namespace data = boost::unit_test::data;
 namespace {
 
 /// A number of tasks that fills the small pools. (Tests with 3000 tasks also fill the largest.)
-constexpr auto many = static_cast<unsigned>(cut_down(3000, 600));
+const auto many = static_cast<unsigned>(cut_down(3000, 600));
 
 void expect_every_task_once(const flood_request& request, std::size_t pending_launches) {
   const flood_result result = run_flood(request, pending_launches);

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The amount of work that tests do under sanitizers, and decorators that skip tests. Tests whose
-/// sources are compiled for each backend include this header; RAMIFY_ON_CUDA is their backend.
+/// The amount of work that tests do, and decorators that skip tests. Tests whose sources are
+/// compiled for each backend include this header; RAMIFY_ON_CUDA is their backend.
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
@@ -30,20 +30,21 @@ namespace tests {
 [[nodiscard]] boost::test_tools::assertion_result not_under_thread_sanitizer(
     boost::unit_test::test_unit_id);
 
-/// Returns the fraction of the work that a test must do: 1, or less under a slow sanitizer. All
-/// kinds of cases remain.
-[[nodiscard]] constexpr double effort() {
+/// Returns the fraction of the work that a test must do. All kinds of cases remain. It is 1, or the
+/// number in the environment variable RAMIFY_TEST_EFFORT, or less under a slow sanitizer.
+[[nodiscard]] inline double effort() {
 #if RAMIFY_THREAD_SANITIZER
   return 0.01;
 #elif RAMIFY_ADDRESS_SANITIZER
   return 0.2;
 #else
-  return 1.0;
+  static const char* const given = std::getenv("RAMIFY_TEST_EFFORT");
+  return given == nullptr ? 1 : std::atof(given);
 #endif
 }
 
 /// Returns `full` times effort(), but at least `least`.
-[[nodiscard]] constexpr int cut_down(int full, int least = 1) {
+[[nodiscard]] inline int cut_down(int full, int least = 1) {
   const int cut = static_cast<int>(full * effort());
   return cut < least ? least : cut;
 }
@@ -63,7 +64,7 @@ namespace tests {
 
 /// Returns the number of random schedules of the executor to test: 15, or what the environment
 /// variable RAMIFY_RANDOM_SCHEDULES says. Tests that take another input with each schedule have as
-/// many inputs. A sanitizer needs only a few, because it sees the same code in all of them.
+/// many inputs. With less effort there are a few: a sanitizer sees the same code in all of them.
 [[nodiscard]] inline int random_schedules() {
   if (effort() < 1) return 3;
   const char* const given = std::getenv("RAMIFY_RANDOM_SCHEDULES");
@@ -91,9 +92,9 @@ class random_cases {
   clock::time_point end_ = clock::now();
 };
 
-/// Returns whether to skip this one of many similar pieces of work. A sanitizer sees the same code
-/// in all of them, so one in `of` is enough. `piece` counts the pieces. `of` should be coprime to
-/// the length of an inner loop, or it always selects the same pieces.
+/// Returns whether to skip this one of many similar pieces of work. With less effort one in `of` is
+/// enough. `piece` counts the pieces. `of` should be coprime to the length of an inner loop, or it
+/// always selects the same pieces.
 [[nodiscard]] inline bool left_out(int& piece, int of = effort() < 0.1 ? 23 : 7) {
   return effort() < 1 && piece++ % of != 0;
 }
