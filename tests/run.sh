@@ -5,11 +5,11 @@
 # with UBSan. Lists at the end the processor time, and the tests that were skipped because they need
 # a GPU or an optional package. The exit status is 1 if a test fails. The times are processor times
 # without a GPU; two cores take half as long.
-#   tests/run.sh          takes 20 to 40 minutes. Without a GPU many tests do a fifth of their work:
-#                         smaller inputs and fewer random schedules, but all kinds of cases
-#   tests/run.sh --ci     is for continuous integration: all work. It runs the tests in `slow` below,
-#                         too, and without a GPU it compiles the device code of all families. 45 to
-#                         90 minutes
+#   tests/run.sh          takes 20 to 40 minutes. Without a GPU tests take smaller inputs and fewer
+#                         random schedules
+#   tests/run.sh --ci     is for continuous integration. The inputs have their full size. It runs the
+#                         tests in `slow` below, too, and without a GPU it compiles the device code
+#                         of all families. 45 to 90 minutes
 #   tests/run.sh --all    runs clang-tidy, every pair of headers, and all tests of the CPU executor
 #                         under AddressSanitizer, UBSan and ThreadSanitizer, too. More than 2 hours
 set -euo pipefail
@@ -116,7 +116,8 @@ case $level in
     export RAMIFY_QUADRATURE_SEEDS=4 ;; # members of each family of integrands
 esac
 if [ $level = quick ] && [ $has_gpu = no ]; then
-  RAMIFY_TEST_EFFORT=0.2 run quick "${linker[@]}"
+  RAMIFY_TEST_SIZES=${RAMIFY_TEST_SIZES:-0.2} RAMIFY_RANDOM_SCHEDULES=${RAMIFY_RANDOM_SCHEDULES:-5} \
+    run quick "${linker[@]}"
   if PATH=$PATH:${CUDA_PATH:-/usr/local/cuda}/bin command -v nvcc >/dev/null; then
     targets=(--target ramify_facade_common_cuda ramify_runtime)
     tests=(-R '^(headers[.]together_by_nvcc|consumer[.]nvcc)$')

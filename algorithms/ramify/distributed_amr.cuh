@@ -115,13 +115,13 @@ class distributed_amr_run<Physics, Criterion, n> {
   using values = typename Physics::values;              ///< the values of a cell
 
   /// Builds the mesh for an initial state and fills it. The arguments are those of amr_run, and
-  /// must be the same on all ranks. `options`, `env`, the types and the buffer cells are compared,
-  /// except for the stream and the trace; the others are not.
+  /// must be the same on all ranks. The ranks compare `options`, `env` without its stream and its
+  /// trace, the types, and buffer_cells of the criterion. They do not compare the other arguments.
   /// \param env  its memory must be empty
   /// \throws std::invalid_argument naming a field of `options` or `env`, also for route::device and
-  ///         flat_loop::graph, or buffer_cells of the criterion as amr_run; or if this code was
-  ///         compiled for another backend than that of `ranks`; on all ranks, if a rank has another
-  ///         field than rank 0, other sizes, or the other constructor
+  ///         flat_loop::graph; if buffer_cells of the criterion is out of range, as in amr_run; if
+  ///         this code was compiled for another backend than that of `ranks`; on all ranks, if a
+  ///         rank has another field than rank 0, other sizes, or the other constructor
   /// \throws unavailable for another env.backend, or if the stream is being captured;
   ///         amr_error as amr_run; cluster_error; cuda_error
   template <class Initial>

@@ -213,7 +213,8 @@ instance_from_file<ramify::knapsack_instance> read_knapsack(const std::filesyste
   if (sized) {
     const auto& sizes = rows.row(0, 2, "the number of items and the maximum weight");
     if (!fit) {
-      rows.reject(0, "announces " + std::to_string(sizes[0]) + " items and is followed by " +
+      const std::string items = sizes[0] == 1 ? " item" : " items";
+      rows.reject(0, "announces " + std::to_string(sizes[0]) + items + " and is followed by " +
                          counted(rows.size() - 1, "line"));
     }
     rows.check(0, "maximum weight", sizes[1], std::int64_t{1} << 62);

@@ -110,8 +110,9 @@ BOOST_DATA_TEST_CASE(a_gas_with_fallbacks_and_a_callback, data::make(subcycling)
 }
 
 BOOST_DATA_TEST_CASE(buffer_cells_on_ranks, data::make(subcycling), subcycle) {
+  using buffered = ramify::with_buffer<criterion_of<gas>, 2>;
   const setting s = moving<gas>(subcycle);
-  const buffered criterion{criterion_of<gas>{s}, 2};
+  const buffered criterion{criterion_of<gas>{s}};
   const std::uint64_t steps = subcycle ? 4 : 6;
   std::unique_ptr<result> expected;
   if (is_first()) {

@@ -41,7 +41,9 @@ expect_trace() {
     local grids
     grids=$(awk -F': ' '/^grids (launched|begun) by/ { all += $2 } END { print all }' out)
     [ "$grids" -gt 0 ] || fail "no grids"
-    grep -qE "trace: $grids grids? in $file" out || fail "not $grids grids: $(cat out)"
+    local noun=grids
+    [ "$grids" -ne 1 ] || noun=grid
+    grep -qF "trace: $grids $noun in $file" out || fail "not $grids grids: $(cat out)"
   done
   grep -q '</html>' t.html || fail "t.html is not a page"
   expect 2 "t.txt' must end in .html" "$@" --trace t.txt

@@ -22,7 +22,7 @@ namespace tests::inline RAMIFY_BUILD {
 
 /// Returns the stride by which a test selects some of its similar pieces of work: `of`, or seven
 /// times as much under a sanitizer, because a sanitizer sees the same code in all pieces.
-[[nodiscard]] inline int stride(int of) { return effort() < 1 ? 7 * of : of; }
+[[nodiscard]] constexpr int stride(int of) { return effort() < 1 ? 7 * of : of; }
 
 /// A graph in host memory, with its edges by source and by target.
 struct host_graph {

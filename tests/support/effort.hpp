@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <ramify/cpu/sanitizers.hpp>
 #include <ramify/runtime/build.hpp>
+#include <ramify/runtime/detail/arguments.hpp>
 #include <ramify/runtime/report.hpp>
 
 namespace tests {
@@ -30,22 +31,36 @@ namespace tests {
 [[nodiscard]] boost::test_tools::assertion_result not_under_thread_sanitizer(
     boost::unit_test::test_unit_id);
 
-/// Returns the fraction of the work that a test must do. All kinds of cases remain. It is 1, or the
-/// number in the environment variable RAMIFY_TEST_EFFORT, or less under a slow sanitizer.
-[[nodiscard]] inline double effort() {
+/// Returns the fraction of the work that a test must do: 1, or less under a slow sanitizer. All
+/// kinds of cases remain, except for arithmetic.
+[[nodiscard]] constexpr double effort() {
 #if RAMIFY_THREAD_SANITIZER
   return 0.01;
 #elif RAMIFY_ADDRESS_SANITIZER
   return 0.2;
 #else
-  static const char* const given = std::getenv("RAMIFY_TEST_EFFORT");
-  return given == nullptr ? 1 : std::atof(given);
+  return 1.0;
 #endif
 }
 
-/// Returns `full` times effort(), but at least `least`.
+/// Returns the number in the environment variable RAMIFY_TEST_SIZES, above 0 and at most 1, or 1 if
+/// it is not set: a factor of the sizes of inputs. \throws std::invalid_argument for another text
+[[nodiscard]] inline double size_factor() {
+  static const double factor = [] {
+    const char* const given = std::getenv("RAMIFY_TEST_SIZES");
+    if (given == nullptr) return 1.0;
+    char* end = nullptr;
+    const double number = std::strtod(given, &end);
+    ramify::detail::check_field(end != given && *end == '\0' && number > 0 && number <= 1,
+                                "RAMIFY_TEST_SIZES", given, "a number above 0 and at most 1");
+    return number;
+  }();
+  return factor;
+}
+
+/// Returns `full` times effort() and size_factor(), but at least `least`.
 [[nodiscard]] inline int cut_down(int full, int least = 1) {
-  const int cut = static_cast<int>(full * effort());
+  const int cut = static_cast<int>(full * effort() * size_factor());
   return cut < least ? least : cut;
 }
 
@@ -64,7 +79,7 @@ namespace tests {
 
 /// Returns the number of random schedules of the executor to test: 15, or what the environment
 /// variable RAMIFY_RANDOM_SCHEDULES says. Tests that take another input with each schedule have as
-/// many inputs. With less effort there are a few: a sanitizer sees the same code in all of them.
+/// many inputs. A sanitizer needs only a few, because it sees the same code in all of them.
 [[nodiscard]] inline int random_schedules() {
   if (effort() < 1) return 3;
   const char* const given = std::getenv("RAMIFY_RANDOM_SCHEDULES");
@@ -92,9 +107,9 @@ class random_cases {
   clock::time_point end_ = clock::now();
 };
 
-/// Returns whether to skip this one of many similar pieces of work. With less effort one in `of` is
-/// enough. `piece` counts the pieces. `of` should be coprime to the length of an inner loop, or it
-/// always selects the same pieces.
+/// Returns whether to skip this one of many similar pieces of work. A sanitizer sees the same code
+/// in all of them, so one in `of` is enough. `piece` counts the pieces. `of` should be coprime to
+/// the length of an inner loop, or it always selects the same pieces.
 [[nodiscard]] inline bool left_out(int& piece, int of = effort() < 0.1 ? 23 : 7) {
   return effort() < 1 && piece++ % of != 0;
 }

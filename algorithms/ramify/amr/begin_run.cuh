@@ -33,7 +33,7 @@ void check_arguments(const std::string& algorithm, const Criterion& criterion,
   }
   const int buffer = buffer_cells_of(criterion);
   require(buffer >= 0 && buffer <= n, algorithm + ": criterion.buffer_cells", buffer,
-          "in [0, " + std::to_string(n) + "], at most the cells along a block's edge");
+          "in [0, " + std::to_string(n) + "], because a block has that many cells along an edge");
   if (env.memory.empty()) return;
   throw std::invalid_argument(algorithm +
                               ": environment.memory must be empty, because meshes grow");

@@ -114,22 +114,20 @@ class candidate_list {
 
 /// The sizes of the lists for which there are kernels, in ascending order. An insertion takes time
 /// for each element of a list.
-template <unsigned... sizes>
+template <unsigned least, unsigned... larger>
 struct list_sizes {
-  static constexpr unsigned largest = std::max({sizes...});
+  static constexpr unsigned largest = std::max({least, larger...});
+  static_assert(((least < larger) && ...), "the sizes are in ascending order");
 
-  /// Returns use(size) for the least size that holds k <= largest candidates, as a
-  /// std::integral_constant.
+  /// Calls use() with the least size that is not less than k, as a std::integral_constant, and
+  /// returns its result. Requires k <= largest.
   template <class Use>
   [[nodiscard]] static auto with_least(std::size_t k, const Use& use) {
-    auto found = use(constant<largest>());
-    static_cast<void>(((k <= sizes && (found = use(constant<sizes>()), true)) || ...));
-    return found;
+    if constexpr (sizeof...(larger) > 0) {
+      if (k > least) return list_sizes<larger...>::with_least(k, use);
+    }
+    return use(std::integral_constant<unsigned, least>());
   }
-
- private:
-  template <unsigned size>
-  using constant = std::integral_constant<unsigned, size>;
 };
 
 /// The k least of some distances, for k <= capacity, in sorted order. If k < capacity, the first

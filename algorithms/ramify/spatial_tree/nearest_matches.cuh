@@ -50,7 +50,7 @@ using sizes_of_scaled_matches = list_sizes<8>;
 inline constexpr std::size_t max_k_without_rows = sizes_of_scaled_matches::largest;
 
 /// The maximum number of registers of a thread of visit_nearest(). With 96 for the largest list of
-/// floats, five blocks instead of four fit on a multiprocessor.
+/// floats, 32 on a GPU, five blocks instead of four fit on a multiprocessor.
 template <class Real, class Candidates>
 inline constexpr int registers_of_search =
     sizeof(Real) == 4 && Candidates::max_k == sizes_of_plain_matches::largest ? 96 : 255;

@@ -251,7 +251,7 @@ void device::block_ended(const grid_ptr& g) {
   const auto ended = g->blocks_ended.fetch_add(1, std::memory_order_acq_rel) + 1;
   if (ended < g->block_count || g->owner->cancelled()) return;
   log_time(*g, &traced_grid::end);
-  g->arguments = argument_copies({});  // frees them: an ancestor may wait for long
+  g->arguments = {};  // frees the copies now, because an ancestor may wait for long
   run& the_run = *g->owner;
   std::vector<grid_ptr> ready;
   {

@@ -41,6 +41,7 @@ using launch_arguments = std::span<const launch_argument>;
 /// Copies of the arguments of a launch.
 class argument_copies {
  public:
+  argument_copies() = default;  ///< no arguments
   explicit argument_copies(launch_arguments);
   /// Returns the array of their addresses.
   [[nodiscard]] void* const* addresses() const {

@@ -28,7 +28,10 @@ for rung in 1 2 3 4 5 6 7 8 9; do
   timeout 60 "$program" --n 300 --rung $rung >report
   grids=$(sed -n 's/.*grids launched: \([0-9,]*\) by the host, \([0-9,]*\) by kernels.*/\1 \2/p' report |
     tr -d ,)
-  grep -qE " $((${grids/ / + })) grids? in " text || fail "rung $rung: not $grids grids: $(cat text)"
+  count=$((${grids/ / + }))
+  noun=grids
+  [ $count -ne 1 ] || noun=grid
+  grep -q " $count $noun in " text || fail "rung $rung: not $grids grids: $(cat text)"
 done
 
 # 4. Bad options.

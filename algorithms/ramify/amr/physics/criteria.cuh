@@ -16,8 +16,9 @@
 /// `values`, and a member `sample_type sample(const values&) const`. Then kernels keep only the
 /// sample of each cell, and call the functor with a cell_stencil<sample_type, dim>.
 ///
-/// A criterion may have a member `int buffer_cells`, static or not, from 0 to the number of cells
-/// along a block's edge: see with_buffer.
+/// A criterion may have a member `int buffer_cells`, static or not: the number of buffer cells, as
+/// in with_buffer. A run throws std::invalid_argument if it is negative or greater than the number
+/// of cells along a block's edge.
 
 #include <limits>
 #include <ramify/amr/mesh.cuh>
