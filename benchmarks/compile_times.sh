@@ -72,6 +72,11 @@ extern template ramify::quicksort_report ramify::quicksort(unsigned*, std::size_
                                                            ramify::ascending);
 void sort(unsigned* keys, std::size_t n) { ramify::quicksort(keys, n); }
 END
+program "call quicksort with compiled_sorts" <<'END'
+#define RAMIFY_COMPILED_SORTS 1 // ramify::compiled_sorts has this definition
+#include <ramify/quicksort.cuh>
+void sort(unsigned* keys, std::size_t n) { ramify::quicksort(keys, n); }
+END
 program "call compiled quicksort" <<'END'
 #include <ramify/quicksort.hpp>
 #include <span>

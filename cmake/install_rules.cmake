@@ -3,7 +3,7 @@ include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/ramify)
 
 get_property(family_libraries GLOBAL PROPERTY RAMIFY_FAMILY_LIBRARIES)
-set(libraries ramify_runtime ramify_facade ${family_libraries})
+set(libraries ramify_runtime ramify_facade ramify_compiled_sorts ${family_libraries})
 if(RAMIFY_HAS_CUDA)
   list(APPEND libraries ramify_facade_rdc)
 endif()

@@ -69,7 +69,10 @@
 ///                of such calls has the options. The call does not wait. A continuation runs after
 ///                it; see quicksort/calls.cuh and <ramify/runtime/call_arena.cuh>.
 /// Compile time   A call without options compiles the default strategy alone, and one without an
-///                environment no loop in graphs. A call with options compiles both strategies.
+///                environment no loop in graphs. A call with options compiles both strategies. If
+///                the program links ramify::compiled_sorts, sorts of 4-byte and 8-byte numbers in
+///                the orders ascending and descending, alone or with such numbers as values,
+///                compile no kernels: see quicksort/compiled_sorts.cuh.
 /// Not for        Integers, and floats of 32 bits, in their natural order on a GPU:
 ///                cub::DeviceRadixSort is faster, except for a few 100,000 keys (10^8 u32 keys on
 ///                an H100: 0.69 of the time), and for integers that are counted, from 2^20 on of 8
@@ -85,6 +88,7 @@
 #include <ramify/quicksort/argument_types.cuh>
 #include <ramify/quicksort/binary_run.cuh>
 #include <ramify/quicksort/calls.cuh>
+#include <ramify/quicksort/compiled_sorts.cuh>
 #include <ramify/quicksort/config.hpp>
 #include <ramify/quicksort/counted_sort.cuh>
 #include <ramify/quicksort/order.cuh>
@@ -168,19 +172,23 @@ auto with_strategy(const Options& options, const Call& call) {
 template <class Key, class Value, class Compare, class Options>
 async_run<quicksort_report> start_sort(Key* keys, Value* values, std::size_t n, Compare compare,
                                        const Options& options, const environment& env) {
-  validate_in_place(options);
-  check_size(n);
-  run_setup setup("quicksort", env);
-  check_arrays(keys, values, n);
-  if (n < 2) {
-    quicksort_report report;
-    report.strategy = options.strategy;
-    report.keys = n;
-    return run_without_work(setup, report, "fewer than two keys are sorted already");
+  if constexpr (compiled_sort<Key, Value, Compare>::exists) {
+    return compiled_sort<Key, Value, Compare>::start(keys, values, n, options, env);
+  } else {
+    validate_in_place(options);
+    check_size(n);
+    run_setup setup("quicksort", env);
+    check_arrays(keys, values, n);
+    if (n < 2) {
+      quicksort_report report;
+      report.strategy = options.strategy;
+      report.keys = n;
+      return run_without_work(setup, report, "fewer than two keys are sorted already");
+    }
+    return with_strategy<Key, Value, Compare>(options, [&]<class Run>(const Run*) {
+      return Run::start(setup, {keys, values}, n, compare, options);
+    });
   }
-  return with_strategy<Key, Value, Compare>(options, [&]<class Run>(const Run*) {
-    return Run::start(setup, {keys, values}, n, compare, options);
-  });
 }
 
 }  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD
@@ -303,8 +311,13 @@ template <class Key, class Value = no_value, class Compare = ascending,
 [[nodiscard]] std::size_t quicksort_scratch_bytes(std::size_t n,
                                                   const std::type_identity_t<Options>& options) {
   validate(options);
-  return detail::quicksort::with_strategy<Key, Value, Compare>(
-      options, [&]<class Run>(const Run*) { return Run::scratch_bytes(n, options); });
+  using compiled = detail::quicksort::compiled_sort<Key, Value, Compare>;
+  if constexpr (compiled::exists) {
+    return compiled::scratch_bytes(n, options);
+  } else {
+    return detail::quicksort::with_strategy<Key, Value, Compare>(
+        options, [&]<class Run>(const Run*) { return Run::scratch_bytes(n, options); });
+  }
 }
 /// Overload for the default options.
 template <class Key, class Value = no_value, class Compare = ascending>

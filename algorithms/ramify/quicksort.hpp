@@ -63,8 +63,6 @@ concept quicksort_facade_value = std::unsigned_integral<T> &&(sizeof(T) == 4 || 
 
 namespace ramify::detail::quicksort::inline RAMIFY_ABI {
 
-enum class number_kind { unsigned_integer, signed_integer, floating_point };
-
 /// An array of numbers whose type is known at run time.
 struct number_array {
   void* data = nullptr;

@@ -65,6 +65,7 @@ case $form in
     cmake --install "$6" --prefix "$work/installed" >/dev/null
     "$source/tests/consumers/check_install_tree.sh" "$work/installed" "$source" "$6" "$work"
     build "-DCMAKE_PREFIX_PATH=$work/installed"
+    "$source/tests/quicksort/no_kernels_test.sh" "$work/build/sort_user" "$work"/build/CMakeFiles/sort_user.dir/*.o
     nm -C "$work/build/family_user" >"$work/symbols"
     grep -q 'ramify::detail::quicksort::' "$work/symbols"
     for family in "$source"/algorithms/src/*/; do
@@ -96,6 +97,15 @@ case $form in
     [ "$architecture" = native ] || architecture=sm_${architecture%%-*}
     common=(-std=c++20 "-arch=$architecture" -I "$source/device_runtime"
             -I "$source/algorithms" "$source/tests/consumers/project/kernel_user.cu")
+    # The library of compiled sorts has no kernels for these sources, so they compile their own.
+    printf '#include <ramify/quicksort.cuh>\nhas RAMIFY_COMPILED_SORTS\n' >"$work/has.cu"
+    common[-1]=$work/has.cu
+    for options in -rdc=false '-rdc=true -DRAMIFY_TRACE=1' '-rdc=true -DRAMIFY_CHECK=1'; do
+      # shellcheck disable=SC2086
+      "$nvcc" -E -DRAMIFY_COMPILED_SORTS=1 $options "${common[@]}" >"$work/has.txt"
+      grep -q '^has 0$' "$work/has.txt" || { echo "with $options, calls of the library are compiled"; exit 1; }
+    done
+    common[-1]=$source/tests/consumers/project/kernel_user.cu
     "$nvcc" -rdc=true "${common[@]}" -o "$work/build/device_user" -lcudadevrt
     "$nvcc" "${common[@]}" -o "$work/build/flat_user"
     common[-1]=$source/tests/consumers/project/traced_user.cu
@@ -103,7 +113,7 @@ case $form in
       -lboost_context -lcudadevrt -o "$work/build/traced_user"
     ;;
 esac
-for program in facade_user family_user executor_user device_user flat_user both_user traced_user; do
+for program in facade_user family_user executor_user sort_user device_user flat_user both_user traced_user; do
   [ ! -x "$work/build/$program" ] || try "$work/build/$program"
 done
 if [ ${#skipped[@]} -gt 0 ]; then

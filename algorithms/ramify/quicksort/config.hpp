@@ -107,6 +107,9 @@ inline std::ostream& operator<<(std::ostream& out, const quicksort_report& r) {
 
 namespace ramify::detail::quicksort::inline RAMIFY_ABI {
 
+/// What the bits of a number encode.
+enum class number_kind { unsigned_integer, signed_integer, floating_point };
+
 /// Checks the options of a sort of device memory. \throws std::invalid_argument
 inline void validate_in_place(const quicksort_options& options) {
   validate(options);

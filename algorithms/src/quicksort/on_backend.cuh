@@ -86,6 +86,24 @@ started_call<quicksort_report> start_quicksort_on(Held* keys, Value* values, std
 
 }  // namespace ramify::detail::facade::inline RAMIFY_ABI
 
+namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
+
+template <class Held, class Value>
+async_run<quicksort_report> start_compiled_sort(Held* keys, Value* values, std::size_t n,
+                                                number_kind kind, ramify::sort_order order,
+                                                const quicksort_options& options,
+                                                const environment& env) {
+  return start_sort(keys, values, n, order_of(keys, {kind, order}), options, env);
+}
+
+template <class Held, class Value>
+std::size_t compiled_sort_bytes(std::size_t n, const quicksort_options& options) {
+  using order = decltype(order_of(static_cast<const Held*>(nullptr), {}));
+  return quicksort_scratch_bytes<Held, Value, order>(n, options);
+}
+
+}  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD
+
 /// Instantiates the sorts of keys that are held as Held with values of type Value, or void.
 #define RAMIFY_INSTANTIATE_WITH(Held, Value)                                     \
   template quicksort_report quicksort_on<this_build>(                            \
@@ -95,10 +113,22 @@ started_call<quicksort_report> start_quicksort_on(Held* keys, Value* values, std
       Held*, Value*, std::size_t, const number_order&, const quicksort_options&, \
       const environment&);
 
+/// Instantiates the functions of compiled_sorts.cuh.
+#define RAMIFY_INSTANTIATE_COMPILED(Held, Value)                                             \
+  template async_run<quicksort_report> start_compiled_sort(                                  \
+      Held*, Value*, std::size_t, number_kind, ramify::sort_order, const quicksort_options&, \
+      const environment&);                                                                   \
+  template std::size_t compiled_sort_bytes<Held, Value>(std::size_t, const quicksort_options&);
+
 /// Instantiates the sorts of keys that are held as Held, for this backend.
-#define RAMIFY_INSTANTIATE(Held)                        \
-  namespace ramify::detail::facade::inline RAMIFY_ABI { \
-  RAMIFY_INSTANTIATE_WITH(Held, void)                   \
-  RAMIFY_INSTANTIATE_WITH(Held, std::uint32_t)          \
-  RAMIFY_INSTANTIATE_WITH(Held, std::uint64_t)          \
+#define RAMIFY_INSTANTIATE(Held)                             \
+  namespace ramify::detail::facade::inline RAMIFY_ABI {      \
+  RAMIFY_INSTANTIATE_WITH(Held, void)                        \
+  RAMIFY_INSTANTIATE_WITH(Held, std::uint32_t)               \
+  RAMIFY_INSTANTIATE_WITH(Held, std::uint64_t)               \
+  }                                                          \
+  namespace ramify::detail::quicksort::inline RAMIFY_BUILD { \
+  RAMIFY_INSTANTIATE_COMPILED(Held, no_value)                \
+  RAMIFY_INSTANTIATE_COMPILED(Held, std::uint32_t)           \
+  RAMIFY_INSTANTIATE_COMPILED(Held, std::uint64_t)           \
   }
