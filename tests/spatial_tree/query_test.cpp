@@ -140,7 +140,8 @@ void expect_lines(const scene<Type>& s, const spatial_query_options& options) {
 template <class Type>
 void expect_neighbors(const scene<Type>& s, const spatial_query_options& options) {
   using real = typename Type::real;
-  for (const std::size_t k : {1, 3, 4, 5, 8, 9, 10, 11, 16, 20, 32, 40}) {  // lists of all lengths
+  // Lists of all lengths.
+  for (const std::size_t k : {1, 3, 4, 5, 8, 9, 10, 11, 16, 20, 24, 25, 32, 40}) {
     match_list<real> expected;
     for (std::uint32_t q = 0; q < s.n(); ++q) {
       std::vector<std::pair<real, std::uint32_t>> accepted;

@@ -40,7 +40,7 @@ struct neighbor_calls {
 /// The sizes of the lists of query(). There are fewer than for nearest(), because each callback
 /// compiles the kernels, and only on a GPU a longer list takes more time.
 #if RAMIFY_ON_CUDA
-using sizes_of_plain_matches = list_sizes<1, 4, 8, 10, 16, 32>;
+using sizes_of_plain_matches = list_sizes<1, 4, 8, 10, 16, 24, 32>;
 #else
 using sizes_of_plain_matches = list_sizes<1, 8, 32>;
 #endif
@@ -49,11 +49,14 @@ using sizes_of_scaled_matches = list_sizes<8>;
 /// The greatest k for which no metric needs rows of candidates in memory.
 inline constexpr std::size_t max_k_without_rows = sizes_of_scaled_matches::largest;
 
-/// The maximum number of registers of a thread of visit_nearest(). With 96 for the largest list of
-/// floats, 32 on a GPU, five blocks instead of four fit on a multiprocessor.
+/// The maximum number of registers of a thread of visit_nearest(). With 72 for a list of 24 floats,
+/// seven blocks instead of six fit on a multiprocessor, and with 96 for one of 32 five instead of
+/// four.
 template <class Real, class Candidates>
-inline constexpr int registers_of_search =
-    sizeof(Real) == 4 && Candidates::max_k == sizes_of_plain_matches::largest ? 96 : 255;
+inline constexpr int registers_of_search = sizeof(Real) != 4         ? 255
+                                           : Candidates::max_k == 24 ? 72
+                                           : Candidates::max_k == 32 ? 96
+                                                                     : 255;
 
 /// Calls the callback for the k nearest accepted points of each query. One thread for a query.
 template <class Real, int dim, class Metric, class Candidates, class Filter, class Callback>
