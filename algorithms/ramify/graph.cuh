@@ -54,10 +54,12 @@
 ///               the device route, and then it cannot be a child graph. The run must exist as long
 ///               as the CUDA graph may be launched. get() may be called after each launch. The flat
 ///               route cannot be captured with flat_loop::host.
-/// Launches      a chain of grids. On the device route the last block of each grid launches the
-///               next; with child grids, a driver kernel launches it by a tail launch. With the
-///               strategy balanced, one block visits consecutive thin frontiers of a search in one
-///               grid.
+/// Launches      a chain of grids. The blocks that stay in a grid, its team, run the next phase if
+///               each of them gets the work of at most four blocks, or if the team is full.
+///               Otherwise, on the device route, its last block launches a larger grid. With the
+///               strategy balanced, one block runs many consecutive thin frontiers of a search.
+///               With child grids each phase is a grid, which a driver kernel launches by a tail
+///               launch.
 /// Errors        std::length_error for a number in device memory that exceeds its upper bound.
 ///               std::invalid_argument for a bad argument, an offset that decreases, a target that
 ///               is no vertex, a weight that is negative or not a number, and an integer distance
@@ -194,7 +196,6 @@ async_run<sssp_report> shortest_paths_async(const graph_view& graph, const Weigh
   search.source = static_cast<unsigned>(source);
   search.delta = options.delta == 0 ? T{0} : detail::graph::delta_of<T>(options.delta);
   search.adapts = options.delta == 0 && !detail::graph::has_child_grids(options.strategy);
-  search.thin_edges = detail::graph::thin_edges_of(options);
   return detail::graph::start_search("shortest_paths", arrays, graph.outgoing(), options, search,
                                      env);
 }

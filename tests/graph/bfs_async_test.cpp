@@ -62,13 +62,15 @@ BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch,
        {edge_strategy::block, edge_strategy::child_grid, edge_strategy::aggregated}) {
     BOOST_TEST_CONTEXT(to_string(strategy)) {
       const auto chosen = bfs_settings_of(route::device, strategy);
+      const auto executor = one_block_at_a_time();
+      const ramify::cpu::scoped_executor_config scope(executor);
       const auto whole = check_bfs(graph, 0, chosen);
-      const auto executor = ramify::cpu::current_executor_config();
       const unsigned interrupted = count_interrupted(12, executor, [&](std::uint64_t) {
         const auto report = check_bfs(graph, 0, chosen);
         return report.host_grids > whole.host_grids || report.spilled_tasks > 0;
       });
       BOOST_TEST(interrupted >= 6u);  // negative control: the failures did end launches
+      with_teams_of_blocks(executor, [&] { (void)check_bfs(graph, 0, chosen); });
     }
   }
 }
@@ -89,7 +91,7 @@ BOOST_DATA_TEST_CASE(without_launch_slots_the_host_or_a_loop_launches, data::mak
 }
 
 BOOST_AUTO_TEST_CASE(levels_are_launched_as_requested) {
-  const host_graph graph = grid_with_holes(20);
+  const host_graph graph = kronecker(9, 16);
   for (const flat_loop loop : {flat_loop::automatic, flat_loop::graph, flat_loop::host}) {
     for (const edge_strategy strategy : two_strategies) {
       BOOST_TEST_CONTEXT(ramify::to_string(loop) << ", " << to_string(strategy)) {
@@ -102,7 +104,8 @@ BOOST_AUTO_TEST_CASE(levels_are_launched_as_requested) {
         }
         const auto report = check_bfs(graph, 0, chosen);
         const bool by_graph = RAMIFY_ON_CUDA && loop != flat_loop::host;
-        BOOST_TEST(report.looped_by == (by_graph ? flat_loop::graph : flat_loop::host));
+        // A run whose grids run all rounds needs no loop.
+        BOOST_TEST((report.looped_by == flat_loop::graph) == by_graph);
         BOOST_TEST((report.graph_grids > 0) == by_graph);
       }
     }

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Breadth-first search on the backend of this build: every kind of graph, strategy, direction and
 // route against Boost.Graph.
+#include <algorithm>
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
+#include <ramify/cpu/executor.hpp>
+#include <ramify/runtime/launch_trace.hpp>
+#include <vector>
 
+#include "failed_launches.hpp"
 #include "graph_checks.cuh"
 
 namespace data = boost::unit_test::data;
@@ -34,6 +39,51 @@ void check_all_searches(const host_graph& graph, std::int32_t source, int& piece
       }
     }
   }
+}
+
+/// Layers of vertices. In a run of layers of the same width, each vertex has two edges to either
+/// neighboring layer, so a search from a layer of one vertex has frontiers of 4 * width edges.
+host_graph layers(const std::vector<std::size_t>& widths) {
+  edge_list edges;
+  std::size_t first = 0;
+  for (std::size_t k = 0; k + 1 < widths.size(); ++k) {
+    const std::size_t here = widths[k];
+    const std::size_t next = widths[k + 1];
+    for (std::size_t i = 0; i < std::max(here, next); ++i) {
+      const auto from = static_cast<std::int32_t>(first + i % here);
+      edges.emplace_back(from, static_cast<std::int32_t>(first + here + i % next));
+      edges.emplace_back(from, static_cast<std::int32_t>(first + here + (i + 1) % next));
+    }
+    first += here;
+  }
+  return {"layers", first + widths.back(), edges, true};
+}
+
+/// The widest layers that are thin.
+constexpr std::size_t thin_width = ramify::detail::graph::tuning::thin_edges / 4;
+
+/// Returns layers of the width `thin`, five of the width `wide`, and again layers of `thin`.
+host_graph two_thin_parts(std::size_t thin, std::size_t wide) {
+  std::vector<std::size_t> widths(46, thin);
+  widths[0] = 1;
+  std::fill_n(widths.begin() + 21, 5, wide);
+  return layers(widths);
+}
+
+/// Returns the number of grids of one block that runs thin rounds, in a search from vertex 0.
+std::uint64_t thin_grids(const host_graph& graph, route taken, edge_strategy strategy) {
+  auto chosen = bfs_settings_of(taken, strategy, bfs_direction::top_down);
+  chosen.flat_loop = ramify::flat_loop::host;  // each iteration of a graph's loop has such a grid
+  ramify::launch_trace trace;
+  chosen.trace = &trace;
+  const bfs_call call(graph, chosen);  // check_bfs() would count the grid that a trace adds
+  (void)call.start(0).get();
+  BOOST_TEST(bfs_fault(graph, 0, call.results()) == "");
+  std::uint64_t found = 0;
+  for (const ramify::traced_grid& g : trace.grids) {
+    if (g.kernel == "visit_thin_rounds") found += g.runs;
+  }
+  return found;
 }
 
 }  // namespace
@@ -114,18 +164,51 @@ BOOST_AUTO_TEST_CASE(a_bottom_up_level_is_followed_by_top_down) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(one_block_searches_thin_levels_in_one_grid) {
+BOOST_AUTO_TEST_CASE(small_levels_share_one_grid) {
   const host_graph graph = path(300);
   for (const route taken : routes) {
-    const auto thin = check_bfs(graph, 0, bfs_settings_of(taken));
-    BOOST_TEST(thin.levels == 299u);
-    BOOST_TEST(thin.host_grids + thin.child_grids < 10u);
-    auto wide_settings = bfs_settings_of(taken, edge_strategy::warp);
-    wide_settings.flat_loop =
-        ramify::flat_loop::host;  // the grids of a graph's loop are not counted
-    const auto wide = check_bfs(graph, 0, wide_settings);
-    BOOST_TEST(wide.host_grids + wide.child_grids > 299u);
+    for (const edge_strategy strategy : ramify::all_choices<edge_strategy>()) {
+      BOOST_TEST_CONTEXT(to_string(strategy) << ", " << to_string(taken)) {
+        auto chosen = bfs_settings_of(taken, strategy);
+        chosen.flat_loop = ramify::flat_loop::host;  // the grids of a graph's loop are not counted
+        const auto report = check_bfs(graph, 0, chosen);
+        BOOST_TEST(report.levels == 299u);
+        const unsigned grids = report.host_grids + report.child_grids;
+        const bool has_children =
+            strategy == edge_strategy::child_grid || strategy == edge_strategy::aggregated;
+        BOOST_TEST((has_children ? grids > 299 : grids < 10));
+      }
+    }
   }
+}
+
+BOOST_AUTO_TEST_CASE(one_block_searches_many_consecutive_thin_levels) {
+  if (!ramify::trace_available) return;
+  const host_graph thin = two_thin_parts(thin_width, 2 * thin_width);
+  const host_graph too_wide = two_thin_parts(thin_width + 1, thin_width + 1);
+  for (const route taken : routes) {
+    BOOST_TEST_CONTEXT(to_string(taken)) {
+      BOOST_TEST(thin_grids(thin, taken, edge_strategy::balanced) == 2u);
+      BOOST_TEST(thin_grids(too_wide, taken, edge_strategy::balanced) == 0u);
+      BOOST_TEST(thin_grids(thin, taken, edge_strategy::warp) == 0u);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_host_continues_after_a_failed_launch_of_thin_levels,
+                     *boost::unit_test::precondition(on_the_executor)) {
+  const host_graph graph = two_thin_parts(thin_width, 2 * thin_width);
+  const auto chosen =
+      bfs_settings_of(route::device, edge_strategy::balanced, bfs_direction::top_down);
+  const auto executor = one_block_at_a_time();
+  const ramify::cpu::scoped_executor_config scope(executor);
+  const auto whole = check_bfs(graph, 0, chosen);
+  const unsigned interrupted = count_interrupted(8, executor, [&](std::uint64_t) {
+    const auto report = check_bfs(graph, 0, chosen);
+    return report.host_grids > whole.host_grids || report.spilled_tasks > 0;
+  });
+  BOOST_TEST(interrupted >= 5u);  // negative control: the failures did end launches
+  with_teams_of_blocks(executor, [&] { (void)check_bfs(graph, 0, chosen); });
 }
 
 BOOST_AUTO_TEST_CASE(heavy_vertices_get_child_grids) {

@@ -300,14 +300,19 @@ BOOST_AUTO_TEST_CASE(each_launch_fails_once) {
     graph.prepare(200);
     return ramify::breadth_first_search(graph.view(), 0, graph.levels(), {.route = route::device});
   };
+  const auto executor = one_block_at_a_time();
+  const ramify::cpu::scoped_executor_config scope(executor);
   const auto whole = run();
-  const unsigned interrupted =
-      count_interrupted(10, ramify::cpu::current_executor_config(), [&](std::uint64_t) {
-        const auto report = run();
-        BOOST_TEST(graph.level_fault() == "");
-        return report.child_grids < whole.child_grids;
-      });
+  const unsigned interrupted = count_interrupted(10, executor, [&](std::uint64_t) {
+    const auto report = run();
+    BOOST_TEST(graph.level_fault() == "");
+    return report.child_grids < whole.child_grids;
+  });
   BOOST_TEST(interrupted > 2u);
+  with_teams_of_blocks(executor, [&] {
+    (void)run();
+    BOOST_TEST(graph.level_fault() == "");
+  });
 }
 
 BOOST_DATA_TEST_CASE(without_launch_slots, data::make(routes), taken) {

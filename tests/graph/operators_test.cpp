@@ -155,7 +155,7 @@ BOOST_DATA_TEST_CASE(no_work_is_lost_at_any_limit, data::make({1, 16, 32, 2048})
 #if !RAMIFY_ON_CUDA  // only the executor can be configured
 
 BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch) {
-  check_failed_launches<k_core_call>(simple(kronecker(5, 4)), 12, 6);
+  check_failed_launches<k_core_call>(simple(kronecker(7, 4)), 12, 6);
 }
 
 #else

@@ -87,7 +87,7 @@ __global__ void mark_as_far(internals::far_vertices far, unsigned first, unsigne
   far.mark(second);
 }
 __global__ void begin_bucket(bucket_program program) {
-  internals::visit_words<counting_bucket>(program);
+  internals::visit_words<counting_bucket>(program, ramify::detail::runtime::part_of_grid());
 }
 
 #endif

@@ -10,10 +10,19 @@
 
 namespace tests {
 
+/// Returns the present configuration with a schedule under which the blocks of a grid run one after
+/// another, so that the launches are the same in each run.
+inline ramify::cpu::executor_config one_block_at_a_time() {
+  auto config = ramify::cpu::current_executor_config();
+  config.order = ramify::cpu::schedule::eager;
+  return config;
+}
+
 /// Calls run(i) for i = 1, 1 + stride, 1 + 2 * stride, … up to `last`. The executor has the given
 /// configuration, and launch number i of its kernels fails. run(i) checks the results, and returns
 /// whether the failure interrupted the launches of kernels. Returns the number of failures that
-/// did. A test requires a minimum of this number, as its negative control.
+/// did. A test requires a minimum of this number, as its negative control. If the launches
+/// depend on the blocks that run at the same time, `config` should be one_block_at_a_time().
 template <class Run>
 unsigned count_interrupted(std::uint64_t last, ramify::cpu::executor_config config, Run run,
                            std::uint64_t stride = 1) {
@@ -26,6 +35,16 @@ unsigned count_interrupted(std::uint64_t last, ramify::cpu::executor_config conf
     }
   }
   return interrupted;
+}
+
+/// Calls check() again while each of the first launches of the executor's kernels fails, under
+/// random schedules: blocks of a grid run at the same time and stay for further rounds.
+template <class Check>
+void with_teams_of_blocks(ramify::cpu::executor_config config, Check check) {
+  config.order = ramify::cpu::schedule::random;
+  for (config.seed = 1; config.seed <= 2; ++config.seed) {
+    (void)count_interrupted(4, config, [&](std::uint64_t) { return check(), true; });
+  }
 }
 
 }  // namespace tests

@@ -174,7 +174,6 @@ struct breadth_first {
   unsigned source;
   bfs_direction direction;  ///< not automatic
   double alpha, beta;
-  unsigned thin_edges;  ///< maximum number of edges of a thin level
 
   [[nodiscard]] __host__ __device__ graph_phase due(const state& s) const {
     if (const graph_phase first = due_first(s); first != graph_phase::nothing) return first;
@@ -192,7 +191,7 @@ struct breadth_first {
         s.last != graph_phase::list_found && edges > s.vertices / 16 &&
         static_cast<double>(edges) * alpha > static_cast<double>(s.own.unexplored);
     if (direction == bfs_direction::optimizing && has_many) return graph_phase::bottom_up;
-    return edges <= thin_edges ? graph_phase::thin : graph_phase::edges;
+    return graph_phase::edges;
   }
 
   __host__ __device__ void begin(state& s) const { s.own.unexplored = s.edges; }

@@ -49,7 +49,6 @@ namespace ramify::detail::graph::inline RAMIFY_BUILD {
   search.direction = options.direction;
   search.alpha = options.alpha;
   search.beta = options.beta;
-  search.thin_edges = thin_edges_of(options);
   return search;
 }
 

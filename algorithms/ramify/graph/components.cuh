@@ -39,7 +39,6 @@ struct initialize_components {
 /// Writes the root of each vertex, and counts the roots.
 struct flatten {
   static constexpr graph_phase phase = graph_phase::flatten;
-  static constexpr bool ends_run = true;
   static __device__ const char* name() { return "flatten"; }
 
   template <class Program>

@@ -36,6 +36,7 @@
 
 #include <ramify/graph/config.hpp>
 #include <ramify/graph/frontier.cuh>
+#include <ramify/runtime/detail/round_team.cuh>
 #include <ramify/runtime/residency.cuh>
 
 namespace ramify::detail::graph::inline RAMIFY_BUILD {
@@ -47,12 +48,12 @@ struct child_grids {
   frontier_list aggregated;  ///< the heavy vertices that blocks found in this round
 };
 
-/// Returns the number of blocks that visit `edges` edges with the strategy `balanced`.
-[[nodiscard]] __host__ __device__ inline unsigned blocks_for_edges(edge_count edges,
-                                                                   unsigned max_blocks) {
+using runtime::round_part;
+
+/// Returns the number of blocks that can share `edges` edges with the strategy `balanced`.
+[[nodiscard]] __host__ __device__ inline unsigned blocks_for_edges(edge_count edges) {
   constexpr unsigned tile = tuning::threads * tuning::edges_per_thread;
-  const edge_count blocks = (edges + tile - 1) / tile;
-  return blocks < 1 ? 1 : blocks < max_blocks ? static_cast<unsigned>(blocks) : max_blocks;
+  return edges == 0 ? 1 : static_cast<unsigned>((edges + tile - 1) / tile);
 }
 
 /// Visits the edges of the frontier's vertex i. All lanes of a warp must call it with the same i.
@@ -66,13 +67,14 @@ __device__ void visit_by_warp(const edge_frontier& from, unsigned i, const Visit
   }
 }
 
-/// Visits a frontier with one thread per vertex, without the edges of heavy vertices. All threads
-/// of the block call heavy(is_heavy, i, degree) together, once for each vertex of a thread.
+/// Visits a block's part of a frontier with one thread per vertex, without the edges of heavy
+/// vertices. All threads of the block call heavy(is_heavy, i, degree) together, once for each
+/// vertex of a thread.
 template <class Visit, class Heavy>
-__device__ void visit_by_thread(const edge_frontier& from, edge_count heavy_degree,
-                                const Visit& visit, const Heavy& heavy) {
-  const edge_count stride = edge_count{gridDim.x} * tuning::threads;
-  for (edge_count base = from.begin + edge_count{blockIdx.x} * tuning::threads; base < from.end;
+__device__ void visit_by_thread(const edge_frontier& from, const round_part& part,
+                                edge_count heavy_degree, const Visit& visit, const Heavy& heavy) {
+  const edge_count stride = edge_count{part.count} * tuning::threads;
+  for (edge_count base = from.begin + edge_count{part.rank} * tuning::threads; base < from.end;
        base += stride) {
     const auto i = static_cast<unsigned>(base + threadIdx.x);
     edge_count e = 0;
@@ -206,7 +208,7 @@ template <bool launches, class Program>
 [[nodiscard]] __device__ bool launch_part(const Program& program, const edge_frontier& part) {
   if constexpr (launches && Program::has_children && device_launch_available) {
     const unsigned blocks =
-        blocks_for_edges(part.edge_end - part.edge_begin, program.children.max_blocks);
+        min(blocks_for_edges(part.edge_end - part.edge_begin), program.children.max_blocks);
     if (launch_child("visit_edges", visit_child<Program>, {blocks, tuning::threads}, program,
                      part)) {
       return true;
@@ -221,7 +223,7 @@ template <bool launches, class Program>
 template <bool launches, class Program, class Visit>
 __device__ void visit_with_children(const Program& program, const edge_frontier& from,
                                     const Visit& visit) {
-  visit_by_thread(from, program.children.heavy_degree, visit,
+  visit_by_thread(from, runtime::part_of_grid(), program.children.heavy_degree, visit,
                   [&](bool is_heavy, unsigned i, edge_count degree) {
                     bool left = is_heavy;
                     if (is_heavy) left = !launch_part<launches>(program, from.only(i, degree));
@@ -266,13 +268,14 @@ __device__ void visit_with_aggregated_children(const Program& program, const edg
     }
     __syncthreads();  // the shared memory may be used again
   };
-  visit_by_thread(from, program.children.heavy_degree, visit, heavy);
+  visit_by_thread(from, runtime::part_of_grid(), program.children.heavy_degree, visit, heavy);
 }
 
-/// Calls the program's visitor for every edge of `from`. All threads of the grid must call it. If
+/// Calls the program's visitor for the edges of a block's part of `from`. All threads of the block
+/// must call it. Strategies that launch child grids require the part of the block in its grid. If
 /// `launches` is false, the kernel contains no device launches.
 template <bool launches, class Program>
-__device__ void for_edges(const Program& program, const edge_frontier& from,
+__device__ void for_edges(const Program& program, const edge_frontier& from, const round_part& part,
                           edge_loop_memory<Program::has_children>& shared) {
   const auto visit = program.visitor(from);
   if constexpr (Program::has_children) {
@@ -285,16 +288,16 @@ __device__ void for_edges(const Program& program, const edge_frontier& from,
     constexpr unsigned warps = tuning::threads / 32;
     switch (program.strategy) {
       case edge_strategy::thread:
-        visit_by_thread(from, ~edge_count{0}, visit, [](bool, unsigned, edge_count) {});
+        visit_by_thread(from, part, ~edge_count{0}, visit, [](bool, unsigned, edge_count) {});
         break;
       case edge_strategy::warp:
-        for (edge_count i = from.begin + edge_count{blockIdx.x} * warps + threadIdx.x / 32;
-             i < from.end; i += edge_count{gridDim.x} * warps) {
+        for (edge_count i = from.begin + edge_count{part.rank} * warps + threadIdx.x / 32;
+             i < from.end; i += edge_count{part.count} * warps) {
           visit_by_warp(from, static_cast<unsigned>(i), visit);
         }
         break;
       case edge_strategy::block:
-        for (edge_count i = edge_count{from.begin} + blockIdx.x; i < from.end; i += gridDim.x) {
+        for (edge_count i = edge_count{from.begin} + part.rank; i < from.end; i += part.count) {
           const unsigned v = from.vertex(static_cast<unsigned>(i));
           const auto end = static_cast<edge_count>(from.offsets[v + 1]);
           for (auto e = static_cast<edge_count>(from.offsets[v]); e < end; e += tuning::threads) {
@@ -302,24 +305,23 @@ __device__ void for_edges(const Program& program, const edge_frontier& from,
           }
         }
         break;
-      default: visit_balanced(from, blockIdx.x, gridDim.x, visit, shared.tile);
+      default: visit_balanced(from, part.rank, part.count, visit, shared.tile);
     }
   }
 }
 
-/// Returns the number of blocks of a grid that calls for_edges() for a frontier.
+/// Returns the number of blocks that can share the edges of a frontier by for_edges().
 [[nodiscard]] __host__ __device__ inline unsigned blocks_for(edge_strategy strategy,
-                                                             frontier_size size,
-                                                             unsigned max_blocks) {
+                                                             frontier_size size) {
   unsigned vertices_per_block = tuning::threads;
   switch (strategy) {
-    case edge_strategy::balanced: return blocks_for_edges(size.edges(), max_blocks);
+    case edge_strategy::balanced: return blocks_for_edges(size.edges());
     case edge_strategy::warp: vertices_per_block = tuning::threads / 32; break;
     case edge_strategy::block: vertices_per_block = 1; break;
     default: break;
   }
   const unsigned blocks = (size.vertices() + vertices_per_block - 1) / vertices_per_block;
-  return blocks < 1 ? 1 : blocks < max_blocks ? blocks : max_blocks;
+  return blocks < 1 ? 1 : blocks;
 }
 
 }  // namespace ramify::detail::graph::inline RAMIFY_BUILD

@@ -119,7 +119,7 @@ struct many_searches : operator_rounds<shared_searches> {
 /// in scratch memory.
 [[nodiscard]] inline many_searches searches_of(const graph_view& graph,
                                                std::span<const std::int64_t> sources,
-                                               std::int32_t* levels, unsigned thin_edges) {
+                                               std::int32_t* levels) {
   many_searches made{};
   made.algorithm.levels = levels;
   made.algorithm.stride = graph.vertices();
@@ -127,7 +127,6 @@ struct many_searches : operator_rounds<shared_searches> {
     made.algorithm.sources[made.algorithm.count++] = static_cast<std::int32_t>(source);
     made.source = std::max(made.source, static_cast<unsigned>(source));
   }
-  made.thin_edges = thin_edges;
   return made;
 }
 
@@ -160,8 +159,7 @@ async_run<searches_report> breadth_first_searches_async(
     const std::type_identity_t<Options>& options, const environment& env = {}) {
   const phase_range range("graph: breadth-first searches");
   const auto arrays = detail::graph::check_arguments(graph.outgoing(), sources, levels, options);
-  const auto searches =
-      detail::graph::searches_of(graph, sources, levels, detail::graph::thin_edges_of(options));
+  const auto searches = detail::graph::searches_of(graph, sources, levels);
   return detail::graph::start_search("breadth_first_searches", arrays, graph.outgoing(), options,
                                      searches, env);
 }

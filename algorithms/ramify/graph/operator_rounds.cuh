@@ -5,7 +5,7 @@
 /// graph_rounds(): the operators of a caller as phases of graph_program.
 ///
 ///     initialize   clears the stamps of vertices
-///     edges, thin  an operator over edges: for_edges() calls it
+///     edges        an operator over edges: for_edges() calls it
 ///     vertices     an operator over vertices. After an operator over edges that may have child
 ///                  grids, it visits no vertex: its last block calls next() when all child grids
 ///                  are complete
@@ -152,22 +152,16 @@ struct operator_rounds {
   using phases = vertex_phases<initialize_operators<Algorithm>, operate_on_vertices<Algorithm>>;
 
   Algorithm algorithm;
-  unsigned* stamps;     ///< of each vertex: the last frontier that edges appended it to; or null
-  unsigned thin_edges;  ///< maximum number of edges of a thin frontier
+  unsigned* stamps;  ///< of each vertex: the last frontier that edges appended it to; or null
 
   [[nodiscard]] __host__ __device__ graph_phase due(const state& s) const {
     const graph_phase first = due_first(s);
-    // Without stamps, nothing is to be initialized, so the first operator is due at once. The host
-    // launches the phase after `check` without a read of the state, which is possible for a grid
-    // over vertices only: it checks whether it is due.
-    const bool begins_at_once = first == graph_phase::initialize && !operators::edges_repeat &&
-                                !operators::is_over_edges_at(0);
+    // Without stamps, nothing is to be initialized.
+    const bool begins_at_once = first == graph_phase::initialize && !operators::edges_repeat;
     if (first != graph_phase::nothing && !begins_at_once) return first;
     if (s.own.is_open) return graph_phase::vertices;
     if (s.own.due >= step::count) return graph_phase::done;
-    if (!operators::is_over_edges_at(s.own.due)) return graph_phase::vertices;
-    const edge_count edges = s.frontier().edges();
-    return edges > 0 && edges <= thin_edges ? graph_phase::thin : graph_phase::edges;
+    return operators::is_over_edges_at(s.own.due) ? graph_phase::edges : graph_phase::vertices;
   }
 
   /// Completes an operator over edges, instead of end_round(). One thread calls it.
@@ -256,8 +250,7 @@ graph_rounds_async(const graph_view& graph, const Algorithm& algorithm,
     const phase_range range("graph: rounds of operators");
     validate(options);
     const auto arrays = detail::graph::check_shape(graph.outgoing());
-    const detail::graph::operator_rounds<Algorithm> rounds{algorithm, nullptr,
-                                                           detail::graph::thin_edges_of(options)};
+    const detail::graph::operator_rounds<Algorithm> rounds{algorithm, nullptr};
     return detail::graph::start_search("graph_rounds", arrays, graph.outgoing(), options, rounds,
                                        env);
   }

@@ -58,8 +58,10 @@
 ///            operator sees all writes of the operators before it. The arrays of a graph, and the
 ///            weights, are members of the algorithm, too; graph_edge::index is an index of both
 ///            targets and weights.
-/// Join       One operator is a grid, or with strategies that launch child grids a tree of grids.
-///            The next one starts when it is complete; see rounds.cuh.
+/// Join       An operator starts when the one before it is complete. Several operators may run in
+///            one grid, so an operator must not use read-only loads, such as __ldg() or textures,
+///            for what another operator writes. With strategies that launch child grids, an
+///            operator is a tree of grids; see rounds.cuh.
 
 #include <concepts>
 #include <cstddef>

@@ -86,14 +86,16 @@ struct update_ranks : rank_update {
       : rank_update(program),
         own(&program.state->own),
         damping(program.search.damping),
-        everywhere(((1 - damping) * static_cast<double>(rank_one) +
-                    damping * static_cast<double>(own->dangling)) /
+        // Without fma(), nvcc may fuse different products in kernels of different strategies.
+        everywhere(fma(damping, static_cast<double>(own->dangling),
+                       (1 - damping) * static_cast<double>(rank_one)) /
                    program.state->vertices) {}
 
   __device__ void visit(bool has, unsigned v) {
     if (!has) return;
     const rank before = ranks[v];
-    const auto after = static_cast<rank>(everywhere + damping * static_cast<double>(received[v]));
+    const auto after =
+        static_cast<rank>(fma(damping, static_cast<double>(received[v]), everywhere));
     change += after > before ? after - before : before - after;
     store(v, after);
   }
@@ -111,7 +113,6 @@ struct update_ranks : rank_update {
 /// Writes the output.
 struct write_ranks {
   static constexpr graph_phase phase = graph_phase::write_ranks;
-  static constexpr bool ends_run = true;
   static __device__ const char* name() { return "write_ranks"; }
 
   template <class Program>

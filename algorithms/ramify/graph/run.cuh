@@ -24,20 +24,16 @@ namespace ramify::detail::graph::inline RAMIFY_BUILD {
   return s == edge_strategy::child_grid || s == edge_strategy::aggregated;
 }
 
-/// Returns the maximum number of edges of a thin round, which one block runs. Only balanced has
-/// thin rounds, because one block alone visits edges as balanced does.
-[[nodiscard]] inline unsigned thin_edges_of(const graph_options& options) {
-  return options.strategy == edge_strategy::balanced ? tuning::thin_edges : 0;
-}
-
-/// Returns the launches of ten rounds on each route.
+/// Returns the launches of a run on each route: those of ten rounds with a grid for each or, if
+/// grids run consecutive rounds, of two grids.
 [[nodiscard]] inline route_plans plans_of_rounds(edge_strategy strategy, bool by_host) {
-  constexpr double rounds = 10;
-  const route_plan by_kernels = has_child_grids(strategy) ? route_plan{.tail_launches = rounds}
-                                                          : route_plan{.nested_levels = rounds};
-  if (by_host) return {{.host_round_trips = 2 * rounds}, by_kernels, route::device};
+  const bool has_children = has_child_grids(strategy);
+  const double grids = has_children ? 10 : 2;
+  const route_plan by_kernels =
+      has_children ? route_plan{.tail_launches = grids} : route_plan{.nested_levels = grids};
+  if (by_host) return {{.host_round_trips = 2 * grids}, by_kernels, route::device};
   return {
-      {.host_launches = 2, .graph_iterations = rounds, .graph_loops = 1}, by_kernels, route::flat};
+      {.host_launches = 2, .graph_iterations = grids, .graph_loops = 1}, by_kernels, route::flat};
 }
 
 /// Returns "array[index] is element", and waits for the stream to read the element.
@@ -99,7 +95,7 @@ struct graph_memory {
 /// Returns the maximum number of blocks of a grid of a program. \throws cuda_error
 template <class Program>
 [[nodiscard]] unsigned max_blocks_of() {
-  return tuning::waves * resident_blocks(visit_edges<Program>, tuning::threads, 0);
+  return Program::waves * resident_blocks(visit_rounds<true, Program>, tuning::threads, 0);
 }
 
 /// Returns the number of vertices of a graph, for kernels.
@@ -228,7 +224,7 @@ class search_run final : public basic_search_run<Search> {
     made.children.heavy_degree = options.heavy_degree;
     made.children.aggregated = taken.aggregated;
     made.children.max_blocks = max_blocks_of<program>();
-    made.checks_graph = options.check_graph;
+    made.keeps_team = tuning::keeps_team;
     made.search = taken.search;
     return made;
   }

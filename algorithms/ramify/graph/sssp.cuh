@@ -119,7 +119,6 @@ struct delta_stepping {
   /// Whether buckets change their width. It is false if child grids may still append to the next
   /// frontier at the end of a round.
   bool adapts;
-  unsigned thin_edges;  ///< maximum number of edges of a thin round
 
   [[nodiscard]] __host__ __device__ graph_phase due(const state& s) const {
     if (const graph_phase first = due_first(s); first != graph_phase::nothing) return first;
@@ -127,8 +126,7 @@ struct delta_stepping {
     if constexpr (std::is_integral_v<T>) {
       if (s.own.too_far != path_end<T>::none) return graph_phase::done;
     }
-    const edge_count edges = s.frontier().edges();
-    if (edges > 0) return edges <= thin_edges ? graph_phase::thin : graph_phase::edges;
+    if (s.frontier().edges() > 0) return graph_phase::edges;
     if (s.own.nearest_far < length_bits<T>::infinity) return graph_phase::next_bucket;
     if constexpr (!path_end<T>::has_parent) {
       if (to.parents != nullptr && !s.own.finds_parents) return graph_phase::list_source;

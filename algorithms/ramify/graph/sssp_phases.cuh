@@ -145,7 +145,6 @@ struct list_source {
 template <class T>
 struct write_paths {
   static constexpr graph_phase phase = graph_phase::write_paths;
-  static constexpr bool ends_run = true;
   static __device__ const char* name() { return "write_paths"; }
 
   template <class Program>

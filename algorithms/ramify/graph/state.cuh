@@ -16,7 +16,6 @@ enum class graph_phase : unsigned {
   check,
   initialize,
   edges,         ///< for every edge of the frontier
-  thin,          ///< consecutive rounds over the edges of thin frontiers, by one block
   bottom_up,     ///< of breadth-first search
   list_found,    ///< of breadth-first search
   next_bucket,   ///< of shortest paths
@@ -62,6 +61,8 @@ struct round_state {
   frontier_size sizes[2]{};                 ///< of the frontiers: round r visits list r % 2
   Own own{};
   unsigned vertices = 0;
+  /// Consecutive phases of visit_rounds() after which a thin round was due.
+  unsigned thin_rounds = 0;
   edge_count edges = 0;
   frontier_size aggregated{};  ///< of the list of child_grids
   graph_faults faults;

@@ -21,16 +21,38 @@ struct tuning {
 #endif
   /// Edges of a tile of for_edges() for each thread.
   static constexpr unsigned edges_per_thread = 2;
-  /// Threads of the block that visits thin frontiers alone.
+  /// A team runs a round if each of its blocks gets at most the work of this number of blocks. More
+  /// work would take longer than the launch of a larger grid.
+  static constexpr unsigned work_of_block = 4;
+  /// A team with at least this percentage of the blocks of the largest grid is full: it runs rounds
+  /// of any size, because a launch would add few blocks.
+  static constexpr unsigned full_team = 80;
+  /// In large rounds of a full team, blocks take turns, because equal parts take different times: a
+  /// block that ends early takes another part. The numbers of parts for each block. With fewer, the
+  /// last turns, in which some blocks have no part, would be a large share of the round.
+  static constexpr unsigned least_turns = 4;
+  static constexpr unsigned most_turns = 16;
+  /// The minimum number of tiles of such a part, because a block searches for its first vertex.
+  static constexpr unsigned tiles_of_part = 8;
+  /// Whether a team keeps this number of blocks for rounds that need fewer, unless a kernel called
+  /// the algorithm. These blocks wait on their multiprocessors, which leaves fewer places to other
+  /// grids.
+  static constexpr bool keeps_team = true;
+  /// Threads of the block that runs consecutive thin rounds alone.
   static constexpr unsigned thin_threads = 1024;
-  /// A frontier with at most this number of edges is thin: one block visits it without a launch.
+  /// A round over a frontier with at most this number of edges is thin.
   static constexpr unsigned thin_edges = 4096;
+  /// After this number of consecutive thin rounds a team leaves the next ones to one block. It has
+  /// then lost about as much time at its barriers as the launch of this block takes.
+  static constexpr unsigned thin_rounds_of_team = 8;
   /// Edges of a bucket of shortest paths. An H200 visits them in about 50 us, three times as long
   /// as the launches of a round take.
   static constexpr unsigned bucket_edges = 1 << 20;
   /// Words of a bitmap, of 32 vertices each, that a warp reads at once.
   static constexpr unsigned words_per_warp = 8;
-  /// Blocks of a grid for each co-resident block: more than one, because their work differs.
+  /// Blocks of a grid for each co-resident block. Those of a team take parts in turns. In other
+  /// grids there is more than one, because their work differs.
+  static constexpr unsigned waves_of_team = 1;
   static constexpr unsigned waves = 2;
   /// Whether far vertices of shortest paths are also marked by group.
   static constexpr bool has_far_groups = false;
@@ -39,10 +61,18 @@ struct tuning {
   static constexpr unsigned threads = 32;
   static constexpr unsigned resident_blocks = 1;
   static constexpr unsigned edges_per_thread = 4;
+  static constexpr unsigned work_of_block = 4;
+  static constexpr unsigned full_team = 25;  // a block for each worker
+  static constexpr unsigned least_turns = 2;
+  static constexpr unsigned most_turns = 4;
+  static constexpr unsigned tiles_of_part = 2;
+  static constexpr bool keeps_team = false;  // blocks that wait would take time from workers
   static constexpr unsigned thin_threads = 64;
-  static constexpr unsigned thin_edges = 64;
+  static constexpr unsigned thin_edges = 512;
+  static constexpr unsigned thin_rounds_of_team = 2;
   static constexpr unsigned bucket_edges = 256;
   static constexpr unsigned words_per_warp = 2;
+  static constexpr unsigned waves_of_team = 4;
   static constexpr unsigned waves = 4;
   static constexpr bool has_far_groups = true;
 #endif

@@ -3,10 +3,11 @@
 
 /// \file
 /// The loop of a phase over vertices. A word stands for 32 vertices, a group for 32 words.
-/// vertex_phases in rounds.cuh describes the class of a phase.
+/// vertex_phases in program.cuh describes the class of a phase.
 
 #include <ramify/graph/frontier.cuh>
 #include <ramify/graph/tuning.cuh>
+#include <ramify/runtime/detail/round_team.cuh>
 
 namespace ramify::detail::graph::inline RAMIFY_BUILD {
 
@@ -67,17 +68,17 @@ template <class Phase, class State>
   }
 }
 
-/// Calls Phase::visit() for the vertices that Phase::vertices_of() selects.
+/// Calls Phase::visit() for the vertices that Phase::vertices_of() selects in a block's part.
 template <class Phase, class Program>
-__device__ void visit_words(const Program& program) {
+__device__ void visit_words(const Program& program, const runtime::round_part& part) {
   constexpr unsigned at_once = tuning::words_per_warp;
   const unsigned vertices = items_of<Phase>(*program.state);
   if constexpr (requires { Phase::count(*program.state); }) {
     if (vertices == 0) return;
   }
   const unsigned words = (vertices - 1) / 32 + 1;
-  const unsigned warps = gridDim.x * (tuning::threads / 32);
-  const unsigned warp = (blockIdx.x * tuning::threads + threadIdx.x) / 32;
+  const unsigned warps = part.count * (tuning::threads / 32);
+  const unsigned warp = (part.rank * tuning::threads + threadIdx.x) / 32;
   const unsigned lane = threadIdx.x % 32;
   Phase phase(program);
   if constexpr (requires { phase.groups_of(0u); }) {

@@ -4,11 +4,11 @@
 /// \file
 /// Rung 9: the library.
 ///
-/// Changed      The host launches once. The last block of each grid computes the next step and
-///              launches it. Bottom-up steps use a bitmap of the vertices that have a level,
-///              instead of the levels: 32 times as many fit into a cache. One block visits
-///              consecutive small frontiers in one grid, without launches. The vertices of a
-///              block's edges are in shared memory.
+/// Changed      The host launches once. A grid runs consecutive steps as long as its blocks
+///              suffice; then its last block launches the grid of the next step. Bottom-up steps
+///              use a bitmap of the vertices that have a level, instead of the levels: 32 times as
+///              many fit into a cache. One block visits many consecutive small frontiers in one
+///              grid. The vertices of a block's edges are in shared memory.
 /// Why          A host round trip costs 12 us, and a nested launch as much (H200). In a road
 ///              network, whose frontiers are small, they take most of the time.
 /// Launch tree  A chain of steps.

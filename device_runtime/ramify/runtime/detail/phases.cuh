@@ -24,12 +24,12 @@
 /// row.size_of(element_count) returns the number of elements for the shape of a grid. What is
 /// expected after a phase must not depend on it, but may depend on the upper bound.
 ///
-/// A kernel has the parameters (Program) or (Program, due_type). What is expected after a phase may
-/// be omitted, if only the kernel can decide it. A kernel launches the grid of the due phase. The
-/// host launches the due phase, whose state `known` it has read, and without another read the
-/// expected phases after it, while expects(known, next) is true: on the flat route, and where it
-/// continues a chain of the device route. If another phase is due when such a grid runs, the grid
-/// must end at once.
+/// A kernel has the parameters (Program) or (Program, due_type). What is expected after a phase
+/// may be omitted, if only the kernel can decide it. A kernel launches the grid of the due phase,
+/// or runs the due phase. The host launches the due phase, whose state `known` it has read, and
+/// without another read the expected phases after it, while expects(known, next) is true: on the
+/// flat route, and where it continues a chain of the device route. If another phase is due when
+/// such a grid runs, the grid must end at once.
 
 #include <cassert>
 #include <cstddef>
