@@ -144,13 +144,18 @@ __global__ void __maxnreg__(max_registers(tuning::threads, tuning::resident_bloc
   end_grid<true>(program, __func__);
 }
 
+/// The phase over edges, beside the classes of vertex_phases.
+struct edges_phase {
+  static __device__ const char* name() { return "visit_edges"; }
+};
+
 /// Returns the name of a grid in traces and errors: that of the phase that is due, if the grid has
 /// one phase, or that of the kernel.
 template <bool launches, class Program>
 __device__ const char* name_of_grid(const Program& program, const char* kernel) {
   const char* name = kernel;
   if constexpr (launches && Program::has_children) {
-    name = "visit_edges";
+    name = edges_phase::name();
     Program::search_type::phases::with(program.search.due(*program.state), [&](auto* phase) {
       name = std::remove_pointer_t<decltype(phase)>::name();
     });
