@@ -41,6 +41,7 @@ static_assert(in_library<int> && in_library<double, long> && in_library<float, d
 static_assert(!in_library<short> && !in_library<bool> && !in_library<long double>);
 static_assert(!in_library<int, two_halves> && !in_library<int, short> && !in_library<two_halves>);
 static_assert(!in_library<int, no_value, own_order>);
+static_assert(!in_library<double, no_value, descending>);  // only its codes, which take longer
 
 /// Sorts by Compare on the host, independent of the library's code.
 template <class Compare>
@@ -99,13 +100,13 @@ void expect_sorted(size_t n) {
 /// Number of keys for two levels.
 constexpr size_t several_leaves = RAMIFY_ON_CUDA ? 300'000 : 40'000;
 
-/// The same in both orders, for sizes around a warp, and for several leaves.
+/// The same in the orders that the library has, for sizes around a warp, and for several leaves.
 template <class Key, class Value>
-void expect_both_orders() {
+void expect_orders() {
   for (const size_t n : {size_t{0}, size_t{1}, size_t{2}, size_t{33}, several_leaves}) {
     BOOST_TEST_CONTEXT("n = " << n) {
       expect_sorted<Key, Value, ascending>(n);
-      expect_sorted<Key, Value, descending>(n);
+      if constexpr (in_library<Key, Value, descending>) expect_sorted<Key, Value, descending>(n);
     }
   }
 }
@@ -115,15 +116,15 @@ void expect_both_orders() {
 BOOST_AUTO_TEST_SUITE(compiled_sorts)
 
 BOOST_AUTO_TEST_CASE(numbers_of_32_bits) {
-  expect_both_orders<std::uint32_t, std::int32_t>();
-  expect_both_orders<std::int32_t, double>();
-  expect_both_orders<float, std::uint64_t>();
+  expect_orders<std::uint32_t, std::int32_t>();
+  expect_orders<std::int32_t, double>();
+  expect_orders<float, std::uint64_t>();
 }
 
 BOOST_AUTO_TEST_CASE(numbers_of_64_bits) {
-  expect_both_orders<unsigned long long, float>();
-  expect_both_orders<long, std::int64_t>();
-  expect_both_orders<double, std::uint32_t>();
+  expect_orders<unsigned long long, float>();
+  expect_orders<long, std::int64_t>();
+  expect_orders<double, std::uint32_t>();
 }
 
 BOOST_AUTO_TEST_CASE(bad_arguments_are_refused) {

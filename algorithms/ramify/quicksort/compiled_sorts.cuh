@@ -8,6 +8,8 @@
 ///
 /// The library has no new kernels for this: it sorts numbers as the facade does. 32-bit numbers and
 /// 64-bit integers are sorted as their bits, so that there is one set of kernels for each size.
+/// Doubles in descending order are not among these sorts, because as bits they take longer than in
+/// kernels of their own.
 ///
 /// All sources of a program that sort the same types need the same value of the definition, because
 /// they share the functions that are templates.
@@ -58,7 +60,8 @@ struct compiled_sort {
   using held = std::conditional_t<std::same_as<Key, double>, double, compiled_word<Key>>;
   using moved = std::conditional_t<std::same_as<Value, no_value>, no_value, compiled_word<Value>>;
   static constexpr bool exists = RAMIFY_COMPILED_SORTS != 0 && orders_numbers<Compare> &&
-                                 !std::is_void_v<held> && !std::is_void_v<moved>;
+                                 !std::is_void_v<held> && !std::is_void_v<moved> &&
+                                 !(std::same_as<Key, double> && std::same_as<Compare, descending>);
 
   /// Starts the sort; see start_sort().
   [[nodiscard]] static async_run<quicksort_report> start(Key* keys, Value* values, std::size_t n,

@@ -68,32 +68,36 @@ requires(Compare::keys_are_distinct) inline constexpr bool states_distinct_keys<
 ///     code     0x00000000  0x40000000  0x7f800000  0x7f800001  0xff000001  0xff000002 and more
 template <std::unsigned_integral Word>
 struct number_codes {
-  Word sign;       ///< the sign bit, which is inverted, or 0 for unsigned numbers
-  Word magnitude;  ///< the bits that are inverted in negative numbers
-  Word lowest;     ///< what these inversions make of the lowest number
-  Word down;       ///< all bits for descending order, else none
+  Word inverted;      ///< the bits that are inverted in all numbers
+  Word if_negative;   ///< the bits that are also inverted if the sign bit is set
+  Word first_number;  ///< what these inversions make of the first number; subtracted
 
   template <class Number>
   [[nodiscard]] __host__ __device__ static constexpr number_codes of(bool down) {
     static_assert(sizeof(Number) == sizeof(Word));
     constexpr Word top = Word{1} << (8 * sizeof(Word) - 1);
-    number_codes codes{0, 0, 0, down ? static_cast<Word>(~Word{0}) : Word{0}};
-    if constexpr (std::is_signed_v<Number>) codes.sign = top;
+    // The sign bit of signed numbers, and for descending order all bits: ~(x - y) == ~x - (-y).
+    const Word sign = std::is_signed_v<Number> ? top : Word{0};
+    number_codes codes{static_cast<Word>(down ? ~sign : sign), 0, 0};
     if constexpr (std::is_floating_point_v<Number>) {
-      codes.magnitude = top - 1;
+      codes.if_negative = top - 1;
       // -inf has all bits of the exponent and no bit of the mantissa.
-      codes.lowest = (Word{1} << (std::numeric_limits<Number>::digits - 1)) - 1;
+      const Word lowest = (Word{1} << (std::numeric_limits<Number>::digits - 1)) - 1;
+      codes.first_number = down ? Word{0} - lowest : lowest;
     }
     return codes;
   }
 
   [[nodiscard]] __host__ __device__ constexpr Word encode(Word bits) const {
-    return static_cast<Word>(((bits ^ (all_if_negative(bits) & magnitude) ^ sign) - lowest) ^ down);
+    return static_cast<Word>((bits ^ inverted ^ (all_if_negative(bits) & if_negative)) -
+                             first_number);
   }
   [[nodiscard]] __host__ __device__ constexpr Word decode(Word code) const {
-    const Word bits = static_cast<Word>((code ^ down) + lowest) ^ sign;
-    return bits ^ (all_if_negative(bits) & magnitude);
+    const Word bits = static_cast<Word>(code + first_number) ^ inverted;
+    return bits ^ (all_if_negative(bits) & if_negative);
   }
+  /// Whether a code is the bits with some of them inverted, as for integers.
+  [[nodiscard]] __host__ __device__ constexpr bool only_invert() const { return if_negative == 0; }
 
  private:
   [[nodiscard]] __host__ __device__ static constexpr Word all_if_negative(Word bits) {
@@ -110,6 +114,14 @@ inline constexpr bool is_order_of_bits<number_codes<Word>> = true;
 /// How kernels compare keys. Arrays of elements hold keys, and kernels that only move elements move
 /// keys. Leaf sorts and splitters use codes: `encode` maps a key to its code. By default the code
 /// is the key itself.
+///
+/// An array of keys may also hold codes for a time: `store` converts a code to a key with the same
+/// bits, and `load` converts it back.
+///
+/// A thread that encodes an array calls `begin_code` for each key. Then with_rest() calls `visit`
+/// with a function that completes such a code, unless all of them are complete. with_decoder()
+/// always calls `visit` with a function that maps a code to its key. This costs an array one branch
+/// on what is known at run time, instead of operations on each key that integers do not need.
 template <class Key, class Compare>
 struct sort_order {
   using code = Key;
@@ -118,10 +130,20 @@ struct sort_order {
   static constexpr bool known_strict_weak =
       (std::is_arithmetic_v<Key> && orders_numbers<Compare>) || states_strict_weak<Compare>;
   static constexpr bool keys_are_distinct = states_distinct_keys<Compare>;
+  static constexpr bool keys_are_codes = true;
   Compare compare;
 
   [[nodiscard]] __device__ const Key& encode(const Key& key) const { return key; }
   [[nodiscard]] __device__ const Key& decode(const Key& key) const { return key; }
+  [[nodiscard]] __device__ static const Key& load(const Key& key) { return key; }
+  [[nodiscard]] __device__ static const Key& store(const Key& key) { return key; }
+  [[nodiscard]] __device__ const Key& begin_code(const Key& key) const { return key; }
+  template <class Visit>
+  __device__ void with_rest(const Visit& /*visit*/) const {}
+  template <class Visit>
+  __device__ void with_decoder(const Visit& visit) const {
+    visit([](const Key& key) -> const Key& { return key; });
+  }
   [[nodiscard]] __device__ bool operator()(const Key& a, const Key& b) const {
     return compare(a, b);
   }
@@ -132,10 +154,27 @@ template <class Word>
 struct sort_order<Word, number_codes<Word>> {
   using code = Word;
   static constexpr bool known_strict_weak = true;
+  static constexpr bool keys_are_codes = false;
   number_codes<Word> codes;
 
   [[nodiscard]] __device__ Word encode(Word bits) const { return codes.encode(bits); }
   [[nodiscard]] __device__ Word decode(Word bits) const { return codes.decode(bits); }
+  [[nodiscard]] __device__ static Word load(Word bits) { return bits; }
+  [[nodiscard]] __device__ static Word store(Word code) { return code; }
+  [[nodiscard]] __device__ Word begin_code(Word bits) const { return bits ^ codes.inverted; }
+  template <class Visit>
+  __device__ void with_rest(const Visit& visit) const {
+    if (codes.only_invert()) return;
+    visit([copy = codes](Word begun) { return copy.encode(begun ^ copy.inverted); });
+  }
+  template <class Visit>
+  __device__ void with_decoder(const Visit& visit) const {
+    if (codes.only_invert()) {
+      visit([inverted = codes.inverted](Word code) { return static_cast<Word>(code ^ inverted); });
+    } else {
+      visit([copy = codes](Word code) { return copy.decode(code); });
+    }
+  }
   [[nodiscard]] __device__ bool operator()(Word a, Word b) const { return a < b; }
 };
 
@@ -146,18 +185,29 @@ requires std::same_as<Direction, ascending> || std::same_as<Direction, descendin
 struct sort_order<float, Direction> {
   using code = std::uint32_t;
   static constexpr bool known_strict_weak = true;
+  static constexpr bool keys_are_codes = false;
   Direction direction;
 
-  [[nodiscard]] __device__ code encode(float key) const {
+  [[nodiscard]] __device__ code encode(float key) const { return codes().encode(load(key)); }
+  [[nodiscard]] __device__ float decode(code encoded) const {
+    return store(codes().decode(encoded));
+  }
+  [[nodiscard]] __device__ static code load(float key) {
     code bits = 0;
     std::memcpy(&bits, &key, sizeof bits);
-    return codes().encode(bits);
+    return bits;
   }
-  [[nodiscard]] __device__ float decode(code encoded) const {
-    const code bits = codes().decode(encoded);
+  [[nodiscard]] __device__ static float store(code bits) {
     float key = 0;
     std::memcpy(&key, &bits, sizeof key);
     return key;
+  }
+  [[nodiscard]] __device__ code begin_code(float key) const { return encode(key); }
+  template <class Visit>
+  __device__ void with_rest(const Visit& /*visit*/) const {}
+  template <class Visit>
+  __device__ void with_decoder(const Visit& visit) const {
+    visit([](code encoded) { return store(codes().decode(encoded)); });
   }
   [[nodiscard]] __device__ bool operator()(code a, code b) const { return a < b; }
 

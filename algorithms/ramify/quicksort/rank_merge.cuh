@@ -77,7 +77,7 @@ __device__ unsigned count_before(const Key* keys, const merge_pass& pass,
     RAMIFY_UNROLL
     for (int r = 0; r < count; ++r) {
       const bool inside = before[r] + step <= size[r];
-      probe_of<Code> probe = compare.encode(keys[begin[r] + (inside ? before[r] + step - 1 : 0)]);
+      probe_of<Code> probe = compare.load(keys[begin[r] + (inside ? before[r] + step - 1 : 0)]);
       // Of equal elements, those of the left run come first.
       const bool is_left = first + unsigned(r) < element.own_run;
       const bool precedes = is_left ? !compare(code, probe) : compare(probe, code);

@@ -140,8 +140,12 @@ struct piece_counter {
     const auto at = [](int i) { return unsigned(i) * threads + threadIdx.x; };
     RAMIFY_UNROLL_EVERYWHERE
     for (int i = 0; i < items; ++i) {
-      mine[i] = context.compare.encode(keys[full || at(i) < count ? at(i) : 0]);
+      mine[i] = context.compare.begin_code(keys[full || at(i) < count ? at(i) : 0]);
     }
+    context.compare.with_rest([&](const auto& completed) {
+      RAMIFY_UNROLL_EVERYWHERE
+      for (int i = 0; i < items; ++i) mine[i] = completed(mine[i]);
+    });
     find_buckets(ids, mine, tree, shape.levels, shape.equality != 0, context.compare);
     RAMIFY_UNROLL_EVERYWHERE
     for (int i = 0; i < items; ++i) {

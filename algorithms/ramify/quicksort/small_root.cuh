@@ -8,6 +8,8 @@
 /// A small input cannot keep the GPU busy, so the time depends on the number of grids, not on the
 /// number of comparisons. A partition takes three grids, and the sort of its leaves a fourth.
 ///
+/// Between the passes the arrays hold codes (sort_order), so that searches read them as they are.
+///
 /// Unless the order is known to be strict weak, each element claims its place in a pass. If two
 /// elements claim the same one, the last block of the pass copies all runs instead. The result is
 /// then not sorted, but no element is lost.
@@ -62,7 +64,7 @@ __device__ void sort_chunk(const Context& context, typename Sorter::storage& sha
   if (begin >= n) return;
   const auto count = static_cast<unsigned>(min(n - begin, position{Sorter::capacity}));
   Sorter::sort(block_team<Sorter::threads_of_team, 1>(), shared.view(), context.buffers.output,
-               context.buffers[plan.passes % 2], begin, count, context.compare);
+               context.buffers[plan.passes % 2], begin, count, context.compare, plan.passes > 0);
 }
 
 /// Sorts the chunks of a small root; each block sorts one. If there is only one chunk, the run is
@@ -107,7 +109,7 @@ __global__ void __launch_bounds__(Context::tuning::merge_threads)
   const merged_element element(pass, exists ? index : 0);
   unsigned before = 0;
   if (exists && searcher < searchers) {
-    probe_of<typename Context::code> code = context.compare.encode(from.keys[index]);
+    probe_of<typename Context::code> code = context.compare.load(from.keys[index]);
     before = count_before_in_runs<tuning::searches_at_once>(from.keys, pass, element, index, code,
                                                             searcher, searchers, context.compare);
   }
@@ -119,6 +121,11 @@ __global__ void __launch_bounds__(Context::tuning::merge_threads)
     unsigned place = element.begin + element.own_rank;
     for (unsigned s = 0; s < searchers; ++s) place += counts[s][lane];
     to.copy_element(place, from, index);
+    if constexpr (!Context::order::keys_are_codes) {
+      if (left == 1) {
+        to.keys[place] = context.compare.decode(context.compare.load(from.keys[index]));
+      }
+    }
     if constexpr (!Context::order::known_strict_weak) {
       place_claims(context.claims, pass.n, number).claim(place);
     }

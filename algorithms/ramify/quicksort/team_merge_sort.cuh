@@ -51,6 +51,12 @@ struct one_segment {
   using elements = thread_items<Key, items, with_indices>;
 };
 
+/// The default of team_merge_sort::sort_keys(): what a thread has read are complete codes.
+struct complete_codes {
+  template <class Code, int items>
+  __device__ void operator()(Code (&)[items], int /*valid*/) const {}
+};
+
 /// The merge sort of a team of `threads` threads with `items` elements each. `Code` is the type
 /// that keys are compared as, see sort_order.
 template <class Code, class Value, int threads, int items>
@@ -85,14 +91,21 @@ struct team_merge_sort {
   }
 
   /// Sorts `count` <= capacity elements of `from`, starting at `begin`, into the same positions of
-  /// `to`, which may be `from`. Not stable. All threads of the team must call it.
+  /// `to`, which may be `from`. With `keeps_codes` it stores the codes of the keys instead of the
+  /// keys. Not stable. All threads of the team must call it.
   template <class Team, class Key, class Compare>
   __device__ static void sort(const Team& team, const arrays& shared,
                               key_value_arrays<Key, Value> from, key_value_arrays<Key, Value> to,
-                              position begin, unsigned count, Compare compare) {
+                              position begin, unsigned count, Compare compare,
+                              bool keeps_codes = false) {
     const Key* keys = from.keys + begin;
-    sort_keys(
-        team, shared, [&](unsigned i) { return compare.encode(keys[i]); }, count, compare);
+    const auto read = [&](unsigned i) { return compare.begin_code(keys[i]); };
+    const auto complete = [&](Code(&codes)[items], int valid) {
+      compare.with_rest([&](const auto& completed) {
+        for_valid_items(valid, [&](int i, bool) { codes[i] = completed(codes[i]); });
+      });
+    };
+    sort_keys(team, shared, read, count, compare, one_segment{}, complete);
     if constexpr (has_values) {
       // All values are read before the first is written, because `to` may be `from`.
       Value values[items];
@@ -108,8 +121,15 @@ struct team_merge_sort {
         if (at < count) to.values[begin + at] = values[i];
       }
     }
-    for (unsigned i = team.rank; i < count; i += threads) {
-      to.keys[begin + i] = compare.decode(shared.keys[i]);
+    const auto write = [&](const auto& decoder) {
+      for (unsigned i = team.rank; i < count; i += threads) {
+        to.keys[begin + i] = decoder(shared.keys[i]);
+      }
+    };
+    if (!Compare::keys_are_codes && keeps_codes) {
+      write([](const Code& code) { return Compare::store(code); });
+    } else {
+      compare.with_decoder(write);
     }
     team.sync();
   }
@@ -120,10 +140,12 @@ struct team_merge_sort {
   ///
   /// `segments` may divide the codes into consecutive segments, each of which is sorted, see
   /// split_segments. Then `read` may read shared.keys, because a thread stores only the codes that
-  /// it has read.
-  template <class Team, class Read, class Compare, class Segments = one_segment>
+  /// it has read. `complete` may change the codes that a thread has read, before it compares them.
+  template <class Team, class Read, class Compare, class Segments = one_segment,
+            class Complete = complete_codes>
   __device__ static void sort_keys(const Team& team, const arrays& shared, Read read,
-                                   unsigned count, Compare compare, const Segments& segments = {}) {
+                                   unsigned count, Compare compare, const Segments& segments = {},
+                                   const Complete& complete = {}) {
     // 1. Each thread sorts its own elements. In one segment their order before the sort does not
     //    matter, so loads are striped. Only the last thread with any elements may have fewer than
     //    `items`.
@@ -139,6 +161,7 @@ struct team_merge_sort {
       mine.keys[i] = read(index);
       if constexpr (has_values) mine.indices[i] = index;
     });
+    complete(mine.keys, valid);
     sort_in_registers(mine, valid, compare);
     store(shared, mine, first, valid);
     team.sync();

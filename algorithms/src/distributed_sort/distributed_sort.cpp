@@ -30,8 +30,8 @@ distributed_sort_report sort_vectors(communicator& comm, rank_vectors& vectors, 
                  : facade::distributed_sort_on<where, held_type, void>(comm, vectors, how);
     };
     if (numbers.bytes == 4) return sort_as(std::uint32_t{});
-    return numbers.kind == quicksort::number_kind::floating_point ? sort_as(double{})
-                                                                  : sort_as(std::uint64_t{});
+    const facade::number_order wanted{numbers.kind, order};
+    return wanted.has_doubles() ? sort_as(double{}) : sort_as(std::uint64_t{});
   });
 }
 

@@ -11,21 +11,17 @@
 
 namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
-/// ascending or descending, chosen at run time. This halves the number of kernels for one more
-/// instruction a comparison.
-struct directed {
-  bool down;
-  __host__ __device__ bool operator()(double a, double b) const {
-    return down ? ascending{}(b, a) : ascending{}(a, b);
-  }
-};
+/// ascending, for doubles. It is a type of its own, because in a program that uses the sorts of the
+/// library, the function templates for `ascending` call the library.
+struct ascending_doubles : ascending {};
 
 template <>
-inline constexpr bool orders_numbers<directed> = true;
+inline constexpr bool orders_numbers<ascending_doubles> = true;
 
 /// Returns the order of keys that are held as doubles, or as their bits.
-[[nodiscard]] inline directed order_of(const double*, const facade::number_order& wanted) {
-  return {wanted.order == ramify::sort_order::descending};
+[[nodiscard]] inline ascending_doubles order_of(const double* /*keys*/,
+                                                const facade::number_order& /*wanted*/) {
+  return {};
 }
 template <class Word>
 [[nodiscard]] number_codes<Word> order_of(const Word*, const facade::number_order& wanted) {

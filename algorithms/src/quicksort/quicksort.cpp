@@ -17,12 +17,10 @@ void check_choices(ramify::sort_order order, const quicksort_options& options,
 
 /// Calls `sort` with the keys, as the type as which they are sorted, and with the values.
 template <class Sort>
-auto with_types(const number_arrays& arrays, const Sort& sort) {
+auto with_types(const number_arrays& arrays, ramify::sort_order order, const Sort& sort) {
   const auto& keys = arrays.keys;
-  // 32-bit numbers and 64-bit integers are sorted as their bits, so that there is one set of
-  // kernels for each size. A double is sorted as a double, see sort_order.
   if (keys.bytes == 4) return facade::with_values(arrays.values, sort, keys.as<std::uint32_t>());
-  return keys.kind == number_kind::floating_point
+  return facade::number_order{keys.kind, order}.has_doubles()
              ? facade::with_values(arrays.values, sort, keys.as<double>())
              : facade::with_values(arrays.values, sort, keys.as<std::uint64_t>());
 }
@@ -33,7 +31,7 @@ quicksort_report sort_numbers(const number_arrays& arrays, ramify::sort_order or
                               const quicksort_options& options, const environment& env) {
   check_choices(order, options, env);
   return facade::on_backend(env, [&](auto where) {
-    return with_types(arrays, [&](auto* keys, auto* values) {
+    return with_types(arrays, order, [&](auto* keys, auto* values) {
       return facade::quicksort_on<where>(keys, values, arrays.n, {arrays.keys.kind, order}, options,
                                          env);
     });
@@ -46,7 +44,7 @@ async_run<quicksort_report> start_to_sort_numbers(const number_arrays& arrays,
                                                   const environment& env) {
   check_choices(order, options, env);
   return facade::start_on_backend("quicksort", env, [&](auto where) {
-    return with_types(arrays, [&](auto* keys, auto* values) {
+    return with_types(arrays, order, [&](auto* keys, auto* values) {
       return facade::start_quicksort_on<where>(keys, values, arrays.n, {arrays.keys.kind, order},
                                                options, env);
     });
