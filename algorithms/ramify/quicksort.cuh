@@ -72,7 +72,8 @@
 ///                environment no loop in graphs. A call with options compiles both strategies. If
 ///                the program links ramify::compiled_sorts, sorts of 4-byte and 8-byte numbers in
 ///                the orders ascending and descending, alone or with such numbers as values,
-///                compile no kernels, except doubles in descending order: see
+///                compile no kernels if n is a number. Doubles in descending order, sorts of a
+///                device_count, and calls from kernels compile their own: see
 ///                quicksort/compiled_sorts.cuh.
 /// Not for        Integers, and floats of 32 bits, in their natural order on a GPU:
 ///                cub::DeviceRadixSort is faster, except for a few 100,000 keys (10^8 u32 keys on

@@ -105,6 +105,8 @@ case $form in
       "$nvcc" -E -DRAMIFY_COMPILED_SORTS=1 $options "${common[@]}" >"$work/has.txt"
       grep -q '^has 0$' "$work/has.txt" || { echo "with $options, calls of the library are compiled"; exit 1; }
     done
+    "$nvcc" -E -DRAMIFY_COMPILED_SORTS=1 -rdc=true "${common[@]}" >"$work/has.txt"
+    grep -q '^has 1$' "$work/has.txt" || { echo "calls of the library are never compiled"; exit 1; }
     common[-1]=$source/tests/consumers/project/kernel_user.cu
     "$nvcc" -rdc=true "${common[@]}" -o "$work/build/device_user" -lcudadevrt
     "$nvcc" "${common[@]}" -o "$work/build/flat_user"

@@ -103,6 +103,20 @@ BOOST_AUTO_TEST_CASE(sixty_four_bits) {
   BOOST_TEST(code(-2.5) < code(-2.0));
   BOOST_TEST(code(2.0) < code(2.5));
   BOOST_TEST(reals.decode(code(-2.5)) == std::bit_cast<std::uint64_t>(-2.5));
+  const wide down = wide::of<double>(true);
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  const double falling[] = {nan, inf, 2.5, 0.0, -0.0, -2.5, -inf};
+  for (std::size_t i = 0; i < std::size(falling); ++i) {
+    const auto bits = std::bit_cast<std::uint64_t>(falling[i]);
+    BOOST_TEST(down.decode(down.encode(bits)) == bits);
+    if (i == 0) continue;
+    const auto before = std::bit_cast<std::uint64_t>(falling[i - 1]);
+    BOOST_TEST(down.encode(before) < down.encode(bits));
+  }
+  const auto minus_nan = std::bit_cast<std::uint64_t>(nan) | std::uint64_t{1} << 63;
+  BOOST_TEST(down.encode(minus_nan) < down.encode(std::bit_cast<std::uint64_t>(inf)));
+  BOOST_TEST(down.encode(std::bit_cast<std::uint64_t>(-inf)) == ~std::uint64_t{0});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -4,7 +4,8 @@
 /// \file
 /// The sorts whose kernels are in the library ramify::compiled_sorts. In a program that links it,
 /// which has the definition RAMIFY_COMPILED_SORTS=1, the calls of <ramify/quicksort.cuh> for these
-/// types call the functions below, and the program's sources compile no kernel for them.
+/// types, with n as a number, call the functions below, and the program's sources compile no kernel
+/// for them.
 ///
 /// The library has no new kernels for this: it sorts numbers as the facade does. 32-bit numbers and
 /// 64-bit integers are sorted as their bits, so that there is one set of kernels for each size.
@@ -12,7 +13,8 @@
 /// kernels of their own.
 ///
 /// All sources of a program that sort the same types need the same value of the definition, because
-/// they share the functions that are templates.
+/// they share function templates. The objects of the library have no definition. They share a few
+/// of these templates with the program: both forms need the same scratch memory and sort alike.
 
 #include <concepts>
 #include <cstddef>
@@ -25,7 +27,8 @@
 #include <ramify/runtime/environment.hpp>
 #include <type_traits>
 
-// The library has no kernels that record, that check the rules, or that cannot launch.
+// A library may lack the kernels that record or check the rules, and has none for sources without
+// -rdc=true. Such sources compile their own kernels.
 #if !defined(RAMIFY_COMPILED_SORTS) || \
     (RAMIFY_ON_CUDA && (!RAMIFY_DEVICE_LAUNCH || RAMIFY_TRACE || RAMIFY_CHECK))
 #undef RAMIFY_COMPILED_SORTS
@@ -59,8 +62,10 @@ struct compiled_sort {
   /// The types as which the library sorts the keys and moves the values.
   using held = std::conditional_t<std::same_as<Key, double>, double, compiled_word<Key>>;
   using moved = std::conditional_t<std::same_as<Value, no_value>, no_value, compiled_word<Value>>;
-  static constexpr bool exists = RAMIFY_COMPILED_SORTS != 0 && orders_numbers<Compare> &&
-                                 !std::is_void_v<held> && !std::is_void_v<moved> &&
+  static constexpr bool exists = RAMIFY_COMPILED_SORTS != 0 &&
+                                 (std::same_as<Compare, ascending> ||
+                                  std::same_as<Compare, descending>)&&!std::is_void_v<held> &&
+                                 !std::is_void_v<moved> &&
                                  !(std::same_as<Key, double> && std::same_as<Compare, descending>);
 
   /// Starts the sort; see start_sort().

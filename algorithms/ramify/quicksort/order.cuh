@@ -62,38 +62,38 @@ requires(Compare::keys_are_distinct) inline constexpr bool states_distinct_keys<
 
 /// Maps the bits of a number to an unsigned integer, its code, whose order is that of the numbers:
 /// the key transformation of radix sorts. All NaNs come after the numbers; -0.0 comes right before
-/// +0.0.
+/// +0.0. In ascending order:
 ///
 ///     float    -inf        -1.0        -0.0        +0.0        inf         NaN
 ///     code     0x00000000  0x40000000  0x7f800000  0x7f800001  0xff000001  0xff000002 and more
 template <std::unsigned_integral Word>
 struct number_codes {
-  Word inverted;      ///< the bits that are inverted in all numbers
-  Word if_negative;   ///< the bits that are also inverted if the sign bit is set
-  Word first_number;  ///< what these inversions make of the first number; subtracted
+  Word inverted;     ///< the bits that are inverted in all numbers
+  Word if_negative;  ///< the bits that are also inverted if the sign bit is set
+  Word offset;  ///< subtracted after the inversions, so that NaNs are last or, descending, first
 
   template <class Number>
   [[nodiscard]] __host__ __device__ static constexpr number_codes of(bool down) {
     static_assert(sizeof(Number) == sizeof(Word));
     constexpr Word top = Word{1} << (8 * sizeof(Word) - 1);
-    // The sign bit of signed numbers, and for descending order all bits: ~(x - y) == ~x - (-y).
+    // The sign bit of signed numbers is inverted. Descending order inverts all bits of the code:
+    // ~(x - y) == ~x - (-y), so the offset changes its sign.
     const Word sign = std::is_signed_v<Number> ? top : Word{0};
     number_codes codes{static_cast<Word>(down ? ~sign : sign), 0, 0};
     if constexpr (std::is_floating_point_v<Number>) {
       codes.if_negative = top - 1;
       // -inf has all bits of the exponent and no bit of the mantissa.
       const Word lowest = (Word{1} << (std::numeric_limits<Number>::digits - 1)) - 1;
-      codes.first_number = down ? Word{0} - lowest : lowest;
+      codes.offset = down ? Word{0} - lowest : lowest;
     }
     return codes;
   }
 
   [[nodiscard]] __host__ __device__ constexpr Word encode(Word bits) const {
-    return static_cast<Word>((bits ^ inverted ^ (all_if_negative(bits) & if_negative)) -
-                             first_number);
+    return static_cast<Word>((bits ^ inverted ^ (all_if_negative(bits) & if_negative)) - offset);
   }
   [[nodiscard]] __host__ __device__ constexpr Word decode(Word code) const {
-    const Word bits = static_cast<Word>(code + first_number) ^ inverted;
+    const Word bits = static_cast<Word>(code + offset) ^ inverted;
     return bits ^ (all_if_negative(bits) & if_negative);
   }
   /// Whether a code is the bits with some of them inverted, as for integers.
@@ -119,9 +119,9 @@ inline constexpr bool is_order_of_bits<number_codes<Word>> = true;
 /// bits, and `load` converts it back.
 ///
 /// A thread that encodes an array calls `begin_code` for each key. Then with_rest() calls `visit`
-/// with a function that completes such a code, unless all of them are complete. with_decoder()
-/// always calls `visit` with a function that maps a code to its key. This costs an array one branch
-/// on what is known at run time, instead of operations on each key that integers do not need.
+/// with a function that completes a code, unless all codes are complete already. with_decoder()
+/// always calls `visit` with a function that maps a code to its key. Each array then takes one
+/// branch on the kind of the numbers, and integers need no further operations.
 template <class Key, class Compare>
 struct sort_order {
   using code = Key;

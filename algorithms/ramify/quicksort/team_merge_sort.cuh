@@ -51,7 +51,8 @@ struct one_segment {
   using elements = thread_items<Key, items, with_indices>;
 };
 
-/// The default of team_merge_sort::sort_keys(): what a thread has read are complete codes.
+/// The default of `complete` in team_merge_sort::sort_keys(). It changes nothing: `read` returns
+/// complete codes.
 struct complete_codes {
   template <class Code, int items>
   __device__ void operator()(Code (&)[items], int /*valid*/) const {}

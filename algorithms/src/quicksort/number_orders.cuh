@@ -2,8 +2,9 @@
 #pragma once
 
 /// \file
-/// The orders of numbers whose type and direction the facade knows at run time.
+/// The orders of numbers whose type and direction are arguments of the facade.
 
+#include <ramify/quicksort/compiled_sorts.cuh>
 #include <ramify/quicksort/order.cuh>
 #include <type_traits>
 
@@ -17,6 +18,7 @@ struct ascending_doubles : ascending {};
 
 template <>
 inline constexpr bool orders_numbers<ascending_doubles> = true;
+static_assert(!compiled_sort<double, no_value, ascending_doubles>::exists, "would call itself");
 
 /// Returns the order of keys that are held as doubles, or as their bits.
 [[nodiscard]] inline ascending_doubles order_of(const double* /*keys*/,

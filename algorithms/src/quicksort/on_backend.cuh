@@ -113,12 +113,16 @@ std::size_t compiled_sort_bytes(std::size_t n, const quicksort_options& options)
       Held*, Value*, std::size_t, const number_order&, const quicksort_options&, \
       const environment&);
 
-/// Instantiates the functions of compiled_sorts.cuh.
+/// Instantiates the functions of compiled_sorts.cuh. Sources with traces do not call them.
+#if RAMIFY_ON_CUDA && RAMIFY_TRACE
+#define RAMIFY_INSTANTIATE_COMPILED(Held, Value)
+#else
 #define RAMIFY_INSTANTIATE_COMPILED(Held, Value)                                             \
   template async_run<quicksort_report> start_compiled_sort(                                  \
       Held*, Value*, std::size_t, number_kind, ramify::sort_order, const quicksort_options&, \
       const environment&);                                                                   \
   template std::size_t compiled_sort_bytes<Held, Value>(std::size_t, const quicksort_options&);
+#endif
 
 /// Instantiates the sorts of keys that are held as Held, for this backend.
 #define RAMIFY_INSTANTIATE(Held)                             \

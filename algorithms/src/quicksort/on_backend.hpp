@@ -20,9 +20,9 @@ struct number_order {
   sort_order order;
 
   /// Whether 64-bit numbers are sorted as doubles. All others are sorted as their bits, so that
-  /// there is one set of kernels for each size. In ascending order, doubles take less time than
-  /// their codes do, see sort_order. Kernels that compare doubles in a direction that is known at
-  /// run time take longer than codes.
+  /// there is one set of kernels for each size. Doubles in ascending order take less time than
+  /// their codes, see sort_order. Kernels that compare doubles in a direction that is an
+  /// argument take longer than codes.
   [[nodiscard]] bool has_doubles() const {
     return kind == quicksort::number_kind::floating_point && order == sort_order::ascending;
   }
