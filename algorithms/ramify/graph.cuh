@@ -57,9 +57,9 @@
 /// Launches      a chain of grids. The blocks that stay in a grid, its team, run the next phase if
 ///               each of them gets the work of at most four blocks, or if the team is full.
 ///               Otherwise, on the device route, its last block launches a larger grid. With the
-///               strategy balanced, one block runs many consecutive thin frontiers of a search.
-///               With child grids each phase is a grid, which a driver kernel launches by a tail
-///               launch.
+///               strategy balanced, a grid of one block runs many consecutive rounds over thin
+///               frontiers. With child grids each phase is a grid, which a driver kernel launches
+///               by a tail launch.
 /// Errors        std::length_error for a number in device memory that exceeds its upper bound.
 ///               std::invalid_argument for a bad argument, an offset that decreases, a target that
 ///               is no vertex, a weight that is negative or not a number, and an integer distance

@@ -308,12 +308,12 @@ void check_failed_launches(const host_graph& graph, unsigned failures, unsigned 
     const auto executor = one_block_at_a_time();
     const ramify::cpu::scoped_executor_config scope(executor);
     const auto whole = check_call<Call>(graph, chosen);
-    const unsigned found = count_interrupted(failures, executor, [&](std::uint64_t) {
+    const auto run = [&](std::uint64_t) {
       const auto report = check_call<Call>(graph, chosen);
       return report.host_grids > whole.host_grids || report.spilled_tasks > 0;
-    });
-    BOOST_TEST(found >= interrupted);
-    with_teams_of_blocks(executor, [&] { (void)check_call<Call>(graph, chosen); });
+    };
+    BOOST_TEST(count_interrupted(failures, executor, run) >= interrupted);
+    interrupt_teams_of_blocks(executor, run);
   }
 }
 

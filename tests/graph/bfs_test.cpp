@@ -182,8 +182,8 @@ BOOST_AUTO_TEST_CASE(small_levels_share_one_grid) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(one_block_searches_many_consecutive_thin_levels) {
-  if (!ramify::trace_available) return;
+BOOST_AUTO_TEST_CASE(one_block_searches_many_consecutive_thin_levels,
+                     *boost::unit_test::enable_if<ramify::trace_available>()) {
   const host_graph thin = two_thin_parts(thin_width, 2 * thin_width);
   const host_graph too_wide = two_thin_parts(thin_width + 1, thin_width + 1);
   for (const route taken : routes) {
@@ -203,12 +203,12 @@ BOOST_AUTO_TEST_CASE(the_host_continues_after_a_failed_launch_of_thin_levels,
   const auto executor = one_block_at_a_time();
   const ramify::cpu::scoped_executor_config scope(executor);
   const auto whole = check_bfs(graph, 0, chosen);
-  const unsigned interrupted = count_interrupted(8, executor, [&](std::uint64_t) {
+  const auto run = [&](std::uint64_t) {
     const auto report = check_bfs(graph, 0, chosen);
     return report.host_grids > whole.host_grids || report.spilled_tasks > 0;
-  });
-  BOOST_TEST(interrupted >= 5u);  // negative control: the failures did end launches
-  with_teams_of_blocks(executor, [&] { (void)check_bfs(graph, 0, chosen); });
+  };
+  BOOST_TEST(count_interrupted(8, executor, run) >= 5u);  // negative control
+  interrupt_teams_of_blocks(executor, run);
 }
 
 BOOST_AUTO_TEST_CASE(heavy_vertices_get_child_grids) {

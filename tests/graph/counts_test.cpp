@@ -303,16 +303,13 @@ BOOST_AUTO_TEST_CASE(each_launch_fails_once) {
   const auto executor = one_block_at_a_time();
   const ramify::cpu::scoped_executor_config scope(executor);
   const auto whole = run();
-  const unsigned interrupted = count_interrupted(10, executor, [&](std::uint64_t) {
+  const auto check_run = [&](std::uint64_t) {
     const auto report = run();
     BOOST_TEST(graph.level_fault() == "");
-    return report.child_grids < whole.child_grids;
-  });
-  BOOST_TEST(interrupted > 2u);
-  with_teams_of_blocks(executor, [&] {
-    (void)run();
-    BOOST_TEST(graph.level_fault() == "");
-  });
+    return report.host_grids > whole.host_grids;
+  };
+  BOOST_TEST(count_interrupted(10, executor, check_run) > 2u);
+  interrupt_teams_of_blocks(executor, check_run);
 }
 
 BOOST_DATA_TEST_CASE(without_launch_slots, data::make(routes), taken) {

@@ -21,13 +21,13 @@ struct team_log {
   unsigned round;              ///< rounds that are complete
   unsigned grids;              ///< grids that have ended
   unsigned shared_rounds;      ///< rounds without a grid of their own that several blocks shared
-  unsigned turns;              ///< parts that a block took after its first one
+  unsigned further_parts;      ///< parts that a block took after its first one
   unsigned faults;             ///< parts that no block or several blocks visited
   unsigned blocks;             ///< that visited parts of the running round
   unsigned visits[max_parts];  ///< of the parts of the running round
 };
 
-/// Returns the number of parts of round number `round`, unless it is the first one of a grid.
+/// Returns the number of parts of round number `round`, unless it is the first one of all.
 __device__ unsigned parts_of(unsigned round) { return 1 + round * 7 % 17; }
 
 /// Completes the round. One thread of the last block calls it.
@@ -44,7 +44,9 @@ __device__ void complete(team_log& log, unsigned parts, bool is_first) {
 /// Runs rounds. A block first waits until all blocks have begun, for at most `patience` reads.
 __global__ void run_rounds(team_log* log, unsigned patience) {
   __shared__ round_team::part_memory shared;
-  round_team team(log->progress, shared, gridDim.x);
+  // All blocks read log->round before the first round of the grid can be complete.
+  const unsigned first = log->round == 0 ? gridDim.x : parts_of(log->round);
+  round_team team(log->progress, shared, first);
   while (patience != 0 && ramify::load_relaxed(log->progress.begun) != gridDim.x) {
     --patience;
   }
@@ -58,7 +60,7 @@ __global__ void run_rounds(team_log* log, unsigned patience) {
     }
     if (threadIdx.x == 0 && visited != 0) {
       atomicAdd(&log->blocks, 1u);
-      atomicAdd(&log->turns, visited - 1);
+      atomicAdd(&log->further_parts, visited - 1);
     }
     if (team.is_last() && threadIdx.x == 0) {
       complete(*log, team.part().count, is_first);
@@ -90,7 +92,7 @@ team_log run_all(unsigned blocks, cudaStream_t stream, unsigned patience = 0) {
   BOOST_TEST(log.round == rounds);
   BOOST_TEST(log.grids == 4u);  // rounds 13, 26, 39 and 40 end a grid
   BOOST_TEST(log.faults == 0u);
-  BOOST_TEST(log.turns > rounds);  // of at most 5 blocks that stay
+  BOOST_TEST(log.further_parts > rounds);  // of at most 5 blocks that stay
   BOOST_TEST(log.progress.arrived == 0u);
   BOOST_TEST(log.progress.begun == 0u);
   BOOST_TEST(log.progress.taken == 0u);

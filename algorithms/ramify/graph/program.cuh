@@ -134,8 +134,9 @@ struct graph_program : runtime::chain_link {
     const unsigned needed = blocks_of(s);
     const bool is_over_edges = search.due(s) == graph_phase::edges;
     const unsigned parts = is_over_edges ? needed / tuning::tiles_of_part : needed;
-    const bool takes_turns = blocks >= full_team() && parts >= tuning::least_turns * blocks;
-    return takes_turns ? min(parts, tuning::most_turns * blocks) : min(needed, blocks);
+    const bool has_several = blocks >= full_team() && parts >= tuning::min_parts_of_block * blocks;
+    if (!has_several) return min(needed, blocks);
+    return min(min(parts, tuning::max_parts_of_block * blocks), runtime::round_team::max_parts);
   }
   /// Returns whether the round that is due is thin: visit_thin_rounds() may run it.
   [[nodiscard]] __host__ __device__ bool is_thin(const state_type& s) const {

@@ -10,7 +10,7 @@
 
 namespace ramify::detail::graph::inline RAMIFY_BUILD {
 
-/// The grid of a phase.
+/// The phases of the algorithms.
 enum class graph_phase : unsigned {
   nothing,  ///< before the first phase
   check,
@@ -51,8 +51,8 @@ struct graph_size {
   std::uint64_t edges;
 };
 
-/// The state of a chain. `Own` is the algorithm's part. Each grid of a round reads the state before
-/// anything else. The first 32 bytes, a sector of the cache, have what a top-down search and
+/// The state of a chain. `Own` is the algorithm's part. The blocks read the state at the start of
+/// each phase. The first 32 bytes, a sector of the cache, have what a top-down search and
 /// operators then read, with the first 8 bytes of `own`.
 template <class Own>
 struct round_state {

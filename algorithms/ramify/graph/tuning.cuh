@@ -27,30 +27,33 @@ struct tuning {
   /// A team with at least this percentage of the blocks of the largest grid is full: it runs rounds
   /// of any size, because a launch would add few blocks.
   static constexpr unsigned full_team = 80;
-  /// In large rounds of a full team, blocks take turns, because equal parts take different times: a
-  /// block that ends early takes another part. The numbers of parts for each block. With fewer, the
-  /// last turns, in which some blocks have no part, would be a large share of the round.
-  static constexpr unsigned least_turns = 4;
-  static constexpr unsigned most_turns = 16;
-  /// The minimum number of tiles of such a part, because a block searches for its first vertex.
+  /// A full team divides large rounds into several parts for each block, because equal parts take
+  /// different times: a block that ends early takes another part. These are the bounds of the
+  /// number of parts for each block. With fewer, the end of a round, when some blocks have no part,
+  /// would be a large share of it.
+  static constexpr unsigned min_parts_of_block = 4;
+  static constexpr unsigned max_parts_of_block = 16;
+  /// The minimum number of tiles of such a part over edges, because a block searches for its first
+  /// vertex. Strategies without tiles use the same number, in units of the work of a block.
   static constexpr unsigned tiles_of_part = 8;
-  /// Whether a team keeps this number of blocks for rounds that need fewer, unless a kernel called
-  /// the algorithm. These blocks wait on their multiprocessors, which leaves fewer places to other
-  /// grids.
+  /// Whether a team keeps the blocks of a full team for rounds that need fewer. A call from a
+  /// kernel does not. The blocks that wait occupy places on the multiprocessors, which other grids
+  /// then lack.
   static constexpr bool keeps_team = true;
   /// Threads of the block that runs consecutive thin rounds alone.
   static constexpr unsigned thin_threads = 1024;
   /// A round over a frontier with at most this number of edges is thin.
   static constexpr unsigned thin_edges = 4096;
-  /// After this number of consecutive thin rounds a team leaves the next ones to one block. It has
-  /// then lost about as much time at its barriers as the launch of this block takes.
+  /// A team runs fewer than this number of consecutive thin rounds, and leaves the next ones to
+  /// this block. It has then lost about as much time at its barriers as the launch of the block
+  /// takes.
   static constexpr unsigned thin_rounds_of_team = 8;
-  /// Edges of a bucket of shortest paths. An H200 visits them in about 50 us, three times as long
-  /// as the launches of a round take.
+  /// Edges of a bucket of shortest paths. An H200 visits them in about 50 us, long compared
+  /// with the barrier of a team, about 2 us.
   static constexpr unsigned bucket_edges = 1 << 20;
   /// Words of a bitmap, of 32 vertices each, that a warp reads at once.
   static constexpr unsigned words_per_warp = 8;
-  /// Blocks of a grid for each co-resident block. Those of a team take parts in turns. In other
+  /// Blocks of a grid for each co-resident block. Those of a team take several parts. In other
   /// grids there is more than one, because their work differs.
   static constexpr unsigned waves_of_team = 1;
   static constexpr unsigned waves = 2;
@@ -63,8 +66,8 @@ struct tuning {
   static constexpr unsigned edges_per_thread = 4;
   static constexpr unsigned work_of_block = 4;
   static constexpr unsigned full_team = 25;  // a block for each worker
-  static constexpr unsigned least_turns = 2;
-  static constexpr unsigned most_turns = 4;
+  static constexpr unsigned min_parts_of_block = 2;
+  static constexpr unsigned max_parts_of_block = 4;
   static constexpr unsigned tiles_of_part = 2;
   static constexpr bool keeps_team = false;  // blocks that wait would take time from workers
   static constexpr unsigned thin_threads = 64;

@@ -7,8 +7,8 @@
 /// Changed      The host launches once. A grid runs consecutive steps as long as its blocks
 ///              suffice; then its last block launches the grid of the next step. Bottom-up steps
 ///              use a bitmap of the vertices that have a level, instead of the levels: 32 times as
-///              many fit into a cache. One block visits many consecutive small frontiers in one
-///              grid. The vertices of a block's edges are in shared memory.
+///              many fit into a cache. One block runs many consecutive steps with small
+///              frontiers in one grid. The vertices of a block's edges are in shared memory.
 /// Why          A host round trip costs 12 us, and a nested launch as much (H200). In a road
 ///              network, whose frontiers are small, they take most of the time.
 /// Launch tree  A chain of steps.

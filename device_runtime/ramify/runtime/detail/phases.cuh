@@ -29,7 +29,7 @@
 /// or runs the due phase. The host launches the due phase, whose state `known` it has read, and
 /// without another read the expected phases after it, while expects(known, next) is true: on the
 /// flat route, and where it continues a chain of the device route. If another phase is due when
-/// such a grid runs, the grid must end at once.
+/// such a grid runs, the grid must run that phase or end at once.
 
 #include <cassert>
 #include <cstddef>

@@ -31,7 +31,7 @@ struct chain_progress {
   unsigned call;        ///< of a call from a kernel: the number of its plan plus 1, for errors
   unsigned begun;       ///< blocks of the current grid that have begun, if it has a round_team
   unsigned taken;       ///< parts of the round that blocks of a round_team took after their first
-  unsigned long long published;  ///< the last round that a round_team has begun
+  unsigned long long published;  ///< the last round of a round_team, or its end
 };
 
 /// The base of every program. Its members are what the kernels need to launch the next round.

@@ -29,6 +29,7 @@
 /// that needs the place of another one. It is not necessary that all blocks of the grid are
 /// resident at the same time: blocks that arrive earlier leave. No block waits for another grid.
 
+#include <cassert>
 #include <ramify/runtime/detail/round_launcher.cuh>
 #include <ramify/runtime/residency.cuh>
 
@@ -47,19 +48,22 @@ struct round_part {
 /// functions together, except those that one thread calls. A grid has at most 65,535 blocks.
 class round_team {
  public:
-  /// What the block has to keep. It is in shared memory, because registers would be in use during
-  /// the whole round. Thread 0 alone writes it.
+  /// The maximum number of parts of a round.
+  static constexpr unsigned max_parts = (1u << 16) - 1;
+
+  /// The state of a block in its team. It is in shared memory, because registers would be occupied
+  /// during the whole round. Thread 0 alone writes it.
   struct part_memory {
-    round_part part;   ///< that the block visits now
+    round_part part;   ///< the part that the block visits now
     unsigned size;     ///< blocks of the team, each of which arrives at the end of the round
     unsigned staying;  ///< in the last block that arrived: the blocks that can stay
-    unsigned rank;     ///< among the blocks that stay
-    unsigned number;   ///< of the round
+    unsigned rank;     ///< rank of the block among those that stay
+    unsigned number;   ///< number of the round
     bool can_stay;
     bool stays;
   };
 
-  /// The first round begins. It has `parts` parts, less than 65,536.
+  /// The first round begins. It has `parts` parts, at most max_parts.
   __device__ round_team(chain_progress& progress, part_memory& shared, unsigned parts)
       : progress_(progress), shared_(shared) {
     if (threadIdx.x == 0) {
@@ -113,8 +117,9 @@ class round_team {
   [[nodiscard]] __device__ unsigned size() const { return shared_.staying; }
 
   /// Begins a round of `parts` parts. `stay` blocks stay in the team, or all if it is greater than
-  /// their number. If there are more parts than blocks, the blocks take turns. One thread of the
-  /// last block calls it, after it has written the state. Requires 1 <= parts < 65,536, 1 <= stay.
+  /// their number. If there are more parts than blocks, a block that is ready takes another part.
+  /// One thread of the last block calls it, after it has written the state. Requires
+  /// 1 <= parts <= max_parts and 1 <= stay.
   __device__ void begin_round(unsigned parts, unsigned stay) {
     publish(parts, stay < size() ? stay : size());
   }
@@ -139,6 +144,7 @@ class round_team {
     return static_cast<unsigned>(published >> 32);
   }
   __device__ void publish(unsigned parts, unsigned stay) const {
+    assert(parts <= max_parts && stay <= max_parts);
     __threadfence();
     atomicExch(&progress_.published, static_cast<unsigned long long>(shared_.number + 1) << 32 |
                                          static_cast<unsigned long long>(stay << 16 | parts));
