@@ -198,6 +198,8 @@ void call(quadrature_estimate* no_estimates, const unsigned* no_roots, const flo
   graph_rounds(graph, no_next{});        // the algorithm needs step next(state&
   graph_rounds(graph, repeats{});        // distinct_targets is for tags of operators over edges
   const gradient_criterion<gas> criterion;
+  using buffered = with_buffer<gradient_criterion<gas>, 2>;
+  (void)any_criterion<gas>(limited_criterion{buffered{criterion}, 0.1});  // has buffer cells
   const sod<double, 2> tube;
   amr_run(gas{}, criterion, nothing{}, amr_options{});  // the initial state needs values operator()
   amr_run(gas{}, nothing{}, tube, amr_options{});       // the criterion needs real operator()(const

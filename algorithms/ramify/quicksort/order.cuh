@@ -170,9 +170,11 @@ struct sort_order<Word, number_codes<Word>> {
   template <class Visit>
   __device__ void with_decoder(const Visit& visit) const {
     if (codes.only_invert()) {
-      visit([inverted = codes.inverted](Word code) { return static_cast<Word>(code ^ inverted); });
+      visit([inverted = codes.inverted](Word encoded) {
+        return static_cast<Word>(encoded ^ inverted);
+      });
     } else {
-      visit([copy = codes](Word code) { return copy.decode(code); });
+      visit([copy = codes](Word encoded) { return copy.decode(encoded); });
     }
   }
   [[nodiscard]] __device__ bool operator()(Word a, Word b) const { return a < b; }

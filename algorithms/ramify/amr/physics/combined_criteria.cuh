@@ -125,11 +125,15 @@ limited_criterion(Criterion, double) -> limited_criterion<Criterion>;
 
 /// Returns a criterion that refines a block if one of several criteria does. Its indicator is the
 /// largest quotient of an indicator and its limit. So amr_options::regrid.refine_above must be 1,
-/// and coarsen_below the share of each limit below which blocks are coarsened.
+/// and coarsen_below the share of each limit below which blocks are coarsened. Buffer cells are
+/// those of the whole: with_buffer contains the result, and no criterion in it has them.
 /// \throws std::invalid_argument naming the entry if a limit is not finite and positive
 template <class Physics, class First, class... Others>
 [[nodiscard]] auto any_criterion(const limited_criterion<First>& first,
                                  const limited_criterion<Others>&... others) {
+  static_assert(!detail::amr::has_buffer<First> && (!detail::amr::has_buffer<Others> && ...),
+                "any_criterion: a criterion in it has buffer cells; with_buffer must contain the "
+                "result of any_criterion() instead");
   using real = typename Physics::real;
   const double limits[] = {first.refine_above, others.refine_above...};
   std::size_t entry = 0;
