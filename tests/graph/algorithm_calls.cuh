@@ -305,15 +305,8 @@ template <class Call>
 void check_failed_launches(const host_graph& graph, unsigned failures, unsigned interrupted) {
   for (const edge_strategy strategy : {edge_strategy::warp, edge_strategy::aggregated}) {
     const auto chosen = settings_of(route::device, strategy);
-    const auto executor = one_block_at_a_time();
-    const ramify::cpu::scoped_executor_config scope(executor);
-    const auto whole = check_call<Call>(graph, chosen);
-    const auto run = [&](std::uint64_t) {
-      const auto report = check_call<Call>(graph, chosen);
-      return report.host_grids > whole.host_grids || report.spilled_tasks > 0;
-    };
-    BOOST_TEST(count_interrupted(failures, executor, run) >= interrupted);
-    interrupt_teams_of_blocks(executor, run);
+    tests::check_failed_launches(failures, interrupted,
+                                 [&] { return check_call<Call>(graph, chosen); });
   }
 }
 

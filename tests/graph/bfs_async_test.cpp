@@ -62,15 +62,7 @@ BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch,
        {edge_strategy::block, edge_strategy::child_grid, edge_strategy::aggregated}) {
     BOOST_TEST_CONTEXT(to_string(strategy)) {
       const auto chosen = bfs_settings_of(route::device, strategy);
-      const auto executor = one_block_at_a_time();
-      const ramify::cpu::scoped_executor_config scope(executor);
-      const auto whole = check_bfs(graph, 0, chosen);
-      const auto run = [&](std::uint64_t) {
-        const auto report = check_bfs(graph, 0, chosen);
-        return report.host_grids > whole.host_grids || report.spilled_tasks > 0;
-      };
-      BOOST_TEST(count_interrupted(12, executor, run) >= 6u);  // negative control
-      interrupt_teams_of_blocks(executor, run);
+      check_failed_launches(12, 6, [&] { return check_bfs(graph, 0, chosen); });
     }
   }
 }

@@ -200,15 +200,7 @@ BOOST_AUTO_TEST_CASE(the_host_continues_after_a_failed_launch_of_thin_levels,
   const host_graph graph = two_thin_parts(thin_width, 2 * thin_width);
   const auto chosen =
       bfs_settings_of(route::device, edge_strategy::balanced, bfs_direction::top_down);
-  const auto executor = one_block_at_a_time();
-  const ramify::cpu::scoped_executor_config scope(executor);
-  const auto whole = check_bfs(graph, 0, chosen);
-  const auto run = [&](std::uint64_t) {
-    const auto report = check_bfs(graph, 0, chosen);
-    return report.host_grids > whole.host_grids || report.spilled_tasks > 0;
-  };
-  BOOST_TEST(count_interrupted(8, executor, run) >= 5u);  // negative control
-  interrupt_teams_of_blocks(executor, run);
+  check_failed_launches(8, 5, [&] { return check_bfs(graph, 0, chosen); });
 }
 
 BOOST_AUTO_TEST_CASE(heavy_vertices_get_child_grids) {

@@ -296,20 +296,13 @@ BOOST_AUTO_TEST_CASE(faults_name_the_numbers_of_the_device) {
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(on_the_executor))
 BOOST_AUTO_TEST_CASE(each_launch_fails_once) {
   counted_graph graph(500);
-  const auto run = [&] {
+  check_failed_launches(10, 3, [&] {
     graph.prepare(200);
-    return ramify::breadth_first_search(graph.view(), 0, graph.levels(), {.route = route::device});
-  };
-  const auto executor = one_block_at_a_time();
-  const ramify::cpu::scoped_executor_config scope(executor);
-  const auto whole = run();
-  const auto check_run = [&](std::uint64_t) {
-    const auto report = run();
+    const auto report =
+        ramify::breadth_first_search(graph.view(), 0, graph.levels(), {.route = route::device});
     BOOST_TEST(graph.level_fault() == "");
-    return report.host_grids > whole.host_grids;
-  };
-  BOOST_TEST(count_interrupted(10, executor, check_run) > 2u);
-  interrupt_teams_of_blocks(executor, check_run);
+    return report;
+  });
 }
 
 BOOST_DATA_TEST_CASE(without_launch_slots, data::make(routes), taken) {
