@@ -261,7 +261,7 @@ __global__ void __maxnreg__(max_registers(tuning::thin_threads))
     const edge_frontier from = program.frontier();
     visit_balanced(from, 0, 1, program.visitor(from), tile);  // a
     __syncthreads();
-    if (threadIdx.x == 0) {  // b
+    if (threadIdx.x == 0) {  // b; complete_phase() would read the state to find this phase
       complete_round(program);
       program.state->last = graph_phase::edges;
     }

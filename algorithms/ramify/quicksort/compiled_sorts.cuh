@@ -62,11 +62,11 @@ struct compiled_sort {
   /// The types as which the library sorts the keys and moves the values.
   using held = std::conditional_t<std::same_as<Key, double>, double, compiled_word<Key>>;
   using moved = std::conditional_t<std::same_as<Value, no_value>, no_value, compiled_word<Value>>;
-  static constexpr bool exists = RAMIFY_COMPILED_SORTS != 0 &&
-                                 (std::same_as<Compare, ascending> ||
-                                  std::same_as<Compare, descending>)&&!std::is_void_v<held> &&
-                                 !std::is_void_v<moved> &&
-                                 !(std::same_as<Key, double> && std::same_as<Compare, descending>);
+  static constexpr bool descends = std::same_as<Compare, descending>;
+  static constexpr bool has_order =
+      descends ? !std::same_as<Key, double> : std::same_as<Compare, ascending>;
+  static constexpr bool exists =
+      RAMIFY_COMPILED_SORTS != 0 && has_order && !std::is_void_v<held> && !std::is_void_v<moved>;
 
   /// Starts the sort; see start_sort().
   [[nodiscard]] static async_run<quicksort_report> start(Key* keys, Value* values, std::size_t n,
@@ -75,8 +75,8 @@ struct compiled_sort {
     constexpr auto kind = std::is_floating_point_v<Key> ? number_kind::floating_point
                           : std::is_signed_v<Key>       ? number_kind::signed_integer
                                                         : number_kind::unsigned_integer;
-    constexpr auto order = std::same_as<Compare, descending> ? ramify::sort_order::descending
-                                                             : ramify::sort_order::ascending;
+    constexpr auto order =
+        descends ? ramify::sort_order::descending : ramify::sort_order::ascending;
     return start_compiled_sort(static_cast<held*>(static_cast<void*>(keys)),
                                static_cast<moved*>(static_cast<void*>(values)), n, kind, order,
                                options, env);
