@@ -119,21 +119,18 @@ struct graph_program : runtime::chain_link {
     unsigned blocks = 0;
     Search_::phases::with(due, [&](auto* phase) {
       const unsigned items = items_of<std::remove_pointer_t<decltype(phase)>>(s);
-      constexpr unsigned per_block = tuning::threads * tuning::words_per_warp;
+      constexpr unsigned per_block = tuning::threads * tuning::min_words_of_warp;
       blocks = items == 0 ? 1 : (items - 1) / per_block + 1;
     });
     return blocks;
   }
-  /// Returns the number of blocks from which a team is full.
-  [[nodiscard]] __device__ unsigned full_team() const {
-    return children.max_blocks * tuning::full_team / 100;
-  }
+  /// Returns the number of blocks of a full team, which is the largest grid.
+  [[nodiscard]] __device__ unsigned full_team() const { return children.max_blocks; }
   /// Returns the number of parts into which a team of `blocks` blocks divides the phase that is
   /// due, or 0 if none is.
   [[nodiscard]] __device__ unsigned parts_for(const state_type& s, unsigned blocks) const {
     const unsigned needed = blocks_of(s);
-    const bool is_over_edges = search.due(s) == graph_phase::edges;
-    const unsigned parts = is_over_edges ? needed / tuning::tiles_of_part : needed;
+    const unsigned parts = needed / tuning::work_of_part;
     const bool has_several = blocks >= full_team() && parts >= tuning::min_parts_of_block * blocks;
     if (!has_several) return min(needed, blocks);
     return min(min(parts, tuning::max_parts_of_block * blocks), runtime::round_team::max_parts);

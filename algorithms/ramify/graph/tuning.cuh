@@ -24,18 +24,16 @@ struct tuning {
   /// A team runs a round if each of its blocks gets at most the work of this number of blocks. More
   /// work would take longer than the launch of a larger grid.
   static constexpr unsigned work_of_block = 4;
-  /// A team with at least this percentage of the blocks of the largest grid is full: it runs rounds
-  /// of any size, because a launch would add few blocks.
-  static constexpr unsigned full_team = 80;
   /// A full team divides large rounds into several parts for each block, because equal parts take
   /// different times: a block that ends early takes another part. These are the bounds of the
   /// number of parts for each block. With fewer, the end of a round, when some blocks have no part,
   /// would be a large share of it.
   static constexpr unsigned min_parts_of_block = 4;
   static constexpr unsigned max_parts_of_block = 16;
-  /// The minimum number of tiles of such a part over edges, because a block searches for its first
-  /// vertex. Strategies without tiles use the same number, in units of the work of a block.
-  static constexpr unsigned tiles_of_part = 8;
+  /// The minimum work of such a part, in units of the least work of a block: a tile of edges, or
+  /// `min_words_of_warp` words for each warp. A block searches for the first vertex of each part
+  /// over edges, so smaller parts take longer.
+  static constexpr unsigned work_of_part = 8;
   /// Whether a team keeps the blocks of a full team for rounds that need fewer. A call from a
   /// kernel does not. The blocks that wait occupy places on the multiprocessors, which other grids
   /// then lack.
@@ -51,8 +49,10 @@ struct tuning {
   /// Edges of a bucket of shortest paths. An H200 visits them in about 50 us, long compared
   /// with the barrier of a team, about 2 us.
   static constexpr unsigned bucket_edges = 1 << 20;
-  /// Words of a bitmap, of 32 vertices each, that a warp reads at once.
-  static constexpr unsigned words_per_warp = 8;
+  /// Words of a bitmap, of 32 vertices each, that a warp reads at once. With few vertices a warp
+  /// reads fewer, because all multiprocessors shall have work.
+  static constexpr unsigned min_words_of_warp = 2;
+  static constexpr unsigned max_words_of_warp = 8;
   /// Blocks of a grid for each co-resident block. Those of a team take several parts. In other
   /// grids there is more than one, because their work differs.
   static constexpr unsigned waves_of_team = 1;
@@ -65,16 +65,16 @@ struct tuning {
   static constexpr unsigned resident_blocks = 1;
   static constexpr unsigned edges_per_thread = 4;
   static constexpr unsigned work_of_block = 4;
-  static constexpr unsigned full_team = 25;  // a block for each worker
   static constexpr unsigned min_parts_of_block = 2;
   static constexpr unsigned max_parts_of_block = 4;
-  static constexpr unsigned tiles_of_part = 2;
+  static constexpr unsigned work_of_part = 2;
   static constexpr bool keeps_team = false;  // blocks that wait would take time from workers
   static constexpr unsigned thin_threads = 64;
   static constexpr unsigned thin_edges = 512;
   static constexpr unsigned thin_rounds_of_team = 2;
   static constexpr unsigned bucket_edges = 256;
-  static constexpr unsigned words_per_warp = 2;
+  static constexpr unsigned min_words_of_warp = 1;
+  static constexpr unsigned max_words_of_warp = 2;
   static constexpr unsigned waves_of_team = 4;
   static constexpr unsigned waves = 4;
   static constexpr bool has_far_groups = true;

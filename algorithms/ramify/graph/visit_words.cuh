@@ -71,7 +71,6 @@ template <class Phase, class State>
 /// Calls Phase::visit() for the vertices that Phase::vertices_of() selects in a block's part.
 template <class Phase, class Program>
 __device__ void visit_words(const Program& program, const runtime::round_part& part) {
-  constexpr unsigned at_once = tuning::words_per_warp;
   const unsigned vertices = items_of<Phase>(*program.state);
   if constexpr (requires { Phase::count(*program.state); }) {
     if (vertices == 0) return;
@@ -79,6 +78,8 @@ __device__ void visit_words(const Program& program, const runtime::round_part& p
   const unsigned words = (vertices - 1) / 32 + 1;
   const unsigned warps = part.count * (tuning::threads / 32);
   const unsigned warp = (part.rank * tuning::threads + threadIdx.x) / 32;
+  const unsigned at_once =
+      min(max((words - 1) / warps + 1, tuning::min_words_of_warp), tuning::max_words_of_warp);
   const unsigned lane = threadIdx.x % 32;
   Phase phase(program);
   if constexpr (requires { phase.groups_of(0u); }) {
