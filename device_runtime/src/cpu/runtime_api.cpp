@@ -48,7 +48,7 @@ void require_host(const char* call = __builtin_FUNCTION()) {
   block* const here = block::current();
   if (here == nullptr) return;
   std::string what = "calls " + std::string(call) + "(), which nvcc does not compile in a kernel";
-  if (what.find("Synchronize") != what.npos) {
+  if (what.find("Synchronize") != std::string::npos) {
     what +=
         ": a kernel cannot wait for its children (CDP2); launch the work that needs their results "
         "into cudaStreamTailLaunch";
