@@ -7,6 +7,7 @@
 
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
@@ -88,6 +89,27 @@ timing host_time_of(int repeats, Call call) {
   }
   return summarize(times);
 }
+
+/// Places for the scratch memory of calls. The place changes the time of random reads by up to a
+/// tenth, so each call of a measurement gets another one.
+class scratch_places {
+ public:
+  static constexpr int count = 15;
+
+  /// Allocates `count` places of `bytes` bytes.
+  explicit scratch_places(std::size_t bytes)
+      : stride_((bytes / page + 1) * page), memory_(count * stride_, nullptr) {}
+
+  /// Returns the place of the next call, aligned to 256 bytes.
+  [[nodiscard]] std::byte* next() { return memory_.data() + stride_ * (calls_++ % count); }
+
+ private:
+  static constexpr std::size_t page = std::size_t{1} << 21;
+
+  std::size_t stride_;
+  ramify::device_buffer<std::byte> memory_;
+  unsigned calls_ = 0;
+};
 
 /// Copies a vector to a new buffer in device memory. Waits for the copy.
 template <class T>
