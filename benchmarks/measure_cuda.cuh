@@ -90,8 +90,8 @@ timing host_time_of(int repeats, Call call) {
   return summarize(times);
 }
 
-/// Places for the scratch memory of calls. The place changes the time of random reads by up to a
-/// tenth, so each call of a measurement gets another one.
+/// Provides a different place in device memory for the scratch memory of each call. The place
+/// changes the time of random reads (benchmarks/graph.md states by how much).
 class scratch_places {
  public:
   static constexpr int count = 15;

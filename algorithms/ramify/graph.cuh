@@ -55,9 +55,10 @@
 ///               as the CUDA graph may be launched. get() may be called after each launch. The flat
 ///               route cannot be captured with flat_loop::host.
 /// Launches      a chain of grids. The blocks that stay in a grid, its team, run the next phase if
-///               each of them gets the work of at most four blocks, or if the team is full.
-///               Otherwise, on the device route, its last block launches a larger grid. With the
-///               strategy balanced, a grid of one block runs many consecutive rounds over thin
+///               each of them gets the work of at most four blocks, or if the team has all blocks
+///               that can be resident. Otherwise, on the device route, its last block launches a
+///               larger grid. Grids of other streams wait for the places of a team's blocks. With
+///               the strategy balanced, a grid of one block runs many consecutive rounds over thin
 ///               frontiers. With child grids each phase is a grid, which a driver kernel launches
 ///               by a tail launch.
 /// Errors        std::length_error for a number in device memory that exceeds its upper bound.

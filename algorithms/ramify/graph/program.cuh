@@ -124,8 +124,10 @@ struct graph_program : runtime::chain_link {
     });
     return blocks;
   }
-  /// Returns the number of blocks of a full team, which is the largest grid.
-  [[nodiscard]] __device__ unsigned full_team() const { return children.max_blocks; }
+  /// Returns the number of blocks of a full team: those that can be resident at the same time.
+  [[nodiscard]] __device__ unsigned full_team() const {
+    return children.max_blocks / tuning::waves_of_team;
+  }
   /// Returns the number of parts into which a team of `blocks` blocks divides the phase that is
   /// due, or 0 if none is.
   [[nodiscard]] __device__ unsigned parts_for(const state_type& s, unsigned blocks) const {

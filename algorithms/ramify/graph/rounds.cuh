@@ -13,7 +13,8 @@
 /// A grid runs one phase after another without a launch:
 ///
 ///     visit_rounds()       a team of blocks (round_team). It runs the next phase if each of its
-///                          blocks gets the work of at most four blocks, or if the team is full.
+///                          blocks gets the work of at most four blocks, or if the team is full
+///                          (it has all blocks that can be resident).
 ///                          Otherwise its last block launches a larger grid
 ///     visit_thin_rounds()  after several thin rounds of a team, one block of more threads, which
 ///                          needs no barriers with other blocks, until a round is not thin

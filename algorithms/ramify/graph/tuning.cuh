@@ -22,7 +22,8 @@ struct tuning {
   /// Edges of a tile of for_edges() for each thread.
   static constexpr unsigned edges_per_thread = 2;
   /// A team runs a round if each of its blocks gets at most the work of this number of blocks. More
-  /// work would take longer than the launch of a larger grid.
+  /// work over edges would take longer than the launch of a larger grid. The same number is used
+  /// for vertices.
   static constexpr unsigned work_of_block = 4;
   /// A full team divides large rounds into several parts for each block, because equal parts take
   /// different times: a block that ends early takes another part. These are the bounds of the
@@ -30,13 +31,13 @@ struct tuning {
   /// would be a large share of it.
   static constexpr unsigned min_parts_of_block = 4;
   static constexpr unsigned max_parts_of_block = 16;
-  /// The minimum work of such a part, in units of the least work of a block: a tile of edges, or
-  /// `min_words_of_warp` words for each warp. A block searches for the first vertex of each part
-  /// over edges, so smaller parts take longer.
+  /// The minimum work of such a part, in units of the least work of a block: a tile of edges, in
+  /// strategies without tiles the vertices of blocks_for(), and over vertices `min_words_of_warp`
+  /// words for each warp. A block searches for the first vertex of each part over edges, so more
+  /// parts take more time.
   static constexpr unsigned work_of_part = 8;
-  /// Whether a team keeps the blocks of a full team for rounds that need fewer. A call from a
-  /// kernel does not. The blocks that wait occupy places on the multiprocessors, which other grids
-  /// then lack.
+  /// Whether a full team keeps all its blocks for rounds that need fewer. A call from a kernel does
+  /// not. The blocks that wait occupy places on the multiprocessors, which other grids then lack.
   static constexpr bool keeps_team = true;
   /// Threads of the block that runs consecutive thin rounds alone.
   static constexpr unsigned thin_threads = 1024;
@@ -49,8 +50,8 @@ struct tuning {
   /// Edges of a bucket of shortest paths. An H200 visits them in about 50 us, long compared
   /// with the barrier of a team, about 2 us.
   static constexpr unsigned bucket_edges = 1 << 20;
-  /// Words of a bitmap, of 32 vertices each, that a warp reads at once. With few vertices a warp
-  /// reads fewer, because all multiprocessors shall have work.
+  /// Words of a bitmap, of 32 vertices each, that a warp reads at once. If a graph has few vertices,
+  /// a warp reads fewer words, so that all multiprocessors have work.
   static constexpr unsigned min_words_of_warp = 2;
   static constexpr unsigned max_words_of_warp = 8;
   /// Blocks of a grid for each co-resident block. Those of a team take several parts. In other
