@@ -50,8 +50,8 @@ struct tuning {
   /// Edges of a bucket of shortest paths. An H200 visits them in about 50 us, long compared
   /// with the barrier of a team, about 2 us.
   static constexpr unsigned bucket_edges = 1 << 20;
-  /// Words of a bitmap, of 32 vertices each, that a warp reads at once. If a graph has few vertices,
-  /// a warp reads fewer words, so that all multiprocessors have work.
+  /// Words of a bitmap, of 32 vertices each, that a warp reads at once. If a graph has few
+  /// vertices, a warp reads fewer words, so that all multiprocessors have work.
   static constexpr unsigned min_words_of_warp = 2;
   static constexpr unsigned max_words_of_warp = 8;
   /// Blocks of a grid for each co-resident block. Those of a team take several parts. In other
