@@ -197,22 +197,21 @@ void measure_operators(benchmark::recorder& out, const test_graph& kronecker,
   for (const test_graph* graph : {&kronecker, &grid}) {
     const std::size_t n = graph->host.vertices();
     const bfs_options options{{.check_graph = false}, bfs_direction::top_down};
-    const std::size_t bitmap = (n / 32 + 1) * sizeof(unsigned) / 256 * 256 + 256;
     const std::size_t bytes =
         std::max(bfs_scratch_bytes(graph->view(), options),
                  graph_rounds_scratch_bytes<examples::breadth_first>(graph->view(), options));
-    scratch_places places(bitmap + bytes);
+    scratch_places places(bytes + (n / 32 + 1) * sizeof(unsigned));  // and a bit for each vertex
     for (const route taken : routes) {
       const auto search = [&] {
-        const environment env{.memory = {places.next() + bitmap, bytes}, .route = taken};
+        const environment env{.memory = {places.next(), bytes}, .route = taken};
         breadth_first_search(graph->view(), graph->sources[0], {.levels = graph->numbers.data()},
                              options, env);
       };
       const auto search_by_operators = [&] {
         std::byte* const place = places.next();
-        const environment env{.memory = {place + bitmap, bytes}, .route = taken};
+        const environment env{.memory = {place, bytes}, .route = taken};
         const examples::breadth_first algorithm{graph->sources[0], graph->numbers.data(),
-                                                reinterpret_cast<unsigned*>(place)};
+                                                reinterpret_cast<unsigned*>(place + bytes)};
         graph_rounds(graph->view(), algorithm, options, env);
       };
       const benchmark::timing ours = benchmark::host_time_of(scratch_places::count, search);
